@@ -133,7 +133,7 @@ fn of_target(found: &Found) -> u8 {
         Outcome::Budget | Outcome::Undecided => INCONCLUSIVE,
         Outcome::Generator => INVALID,
         // There is no such rate within what was asked.
-        Outcome::Never | Outcome::Always | Outcome::NotMonotone => CROSSED,
+        Outcome::Never | Outcome::Always | Outcome::NotMonotone | Outcome::Drifts => CROSSED,
     }
 }
 

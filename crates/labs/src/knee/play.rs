@@ -51,7 +51,7 @@ pub fn search(system: &System, seed: u64) -> anyhow::Result<Result> {
     let criteria: Vec<Criterion> = asked.iter().map(|asked| asked.criterion).collect();
     let from = first(system, seed);
     let mut search = Search::new(Bounds { from, lowest: from, to: None, precision: PRECISION });
-    let mut requests = 0;
+    let (mut requests, mut begun) = (0, 0.0);
     loop {
         let trials = search.tried().len();
         let (rate, ask) = match search.next() {
@@ -71,7 +71,9 @@ pub fn search(system: &System, seed: u64) -> anyhow::Result<Result> {
         let played = in_virtual_time(&play, &asked, &trial, &Control::default())?;
         requests += played.requests;
         let ended = played.trial.decided().map_or(Ended::Nothing, Ended::Decided);
-        search.take(Tried { rate, ended, log_ratio: played.trial.log_ratio(), cost: played.trial.cost() });
+        let took = played.reached.as_secs_f64();
+        search.take(Tried::of(rate, ended, &played.trial, [begun, took]));
+        begun += took;
     }
 }
 

@@ -3,7 +3,9 @@
 use super::Tone;
 use super::study::Sentence;
 use crate::format::{chosen_share, count, number, plural, rate, share, time};
-use headway_stats::search::{Found, OtherLimit, Outcome, RateOf, Searched, StoppedBy, TrialEnd, TrialRow};
+use headway_stats::search::{
+    DriftFound, Found, OtherLimit, Outcome, RateOf, Searched, StoppedBy, TrialEnd, TrialRow,
+};
 
 fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
     Sentence { tone, text: text.into() }
@@ -99,6 +101,13 @@ pub fn headline(found: &Found) -> Sentence {
                 ),
             )
         }
+        Outcome::Drifts => sentence(
+            Tone::Bad,
+            format!(
+                "there is no knee: the target drifts, its response times at the same rate {}",
+                found.drift.map(|drift| changed(&drift)).unwrap_or_default()
+            ),
+        ),
         Outcome::Undecided => sentence(Tone::Warn, format!("the trials decide nothing more: {known}")),
         Outcome::Unreachable => {
             sentence(Tone::Bad, format!("no connection to {} could be opened: {known}", found.target))
@@ -109,6 +118,19 @@ pub fn headline(found: &Found) -> Sentence {
         }
         Outcome::Unfinished => sentence(Tone::Warn, format!("the search has not ended: {known}")),
     }
+}
+
+/// How response times changed.
+fn changed(drift: &DriftFound) -> String {
+    let verb = if drift.per_minute < 0.0 { "fell" } else { "grew" };
+    let [low, high] = drift.ci95.map(signed);
+    format!("{verb} by {} a minute (95 % CI {low} to {high})", share(drift.per_minute.abs()))
+}
+
+/// A relative change with its sign.
+fn signed(change: f64) -> String {
+    let sign = if change < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", share(change.abs()))
 }
 
 /// What to know about the knee, and what to do.
@@ -136,11 +158,34 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
             );
             all.push(sentence(Tone::Plain, text));
         }
+        Outcome::Drifts => {
+            if let Some(drift) = &found.drift {
+                let [first, last] = drift.minutes.map(|minutes| time(60.0 * minutes));
+                let [before, after] = drift.response.map(time);
+                all.push(sentence(
+                    Tone::Plain,
+                    format!(
+                        "seen at {}: {before} {first} after the search began, {after} after {last} (geometric means)",
+                        rate_of(found, drift.rate)
+                    ),
+                ));
+            }
+            all.push(sentence(
+                Tone::Plain,
+                "a leak, a store that fills, a cache that warms up, or other work on its machine does that: find it, or restart the target and search again",
+            ));
+        }
         Outcome::NotMonotone => all.push(sentence(
             Tone::Plain,
             "caches that fill, autoscaling or a change of the target while it was searched do that: warm it up, and search again",
         )),
         _ => {}
+    }
+    if let Some(drift) = found.drift.filter(|drift| drift.drifts && found.outcome != Outcome::Drifts) {
+        all.push(sentence(
+            Tone::Warn,
+            format!("the target drifts: its response times at the same rate {}", changed(&drift)),
+        ));
     }
     let kept = found.trials.iter().any(|row| row.folder.is_some());
     let may_go_on = [Outcome::Budget, Outcome::Interrupted, Outcome::Unreachable, Outcome::Unfinished];
@@ -196,6 +241,7 @@ pub fn became(outcome: Outcome) -> (&'static str, Tone) {
         Outcome::Always => ("always holds", Tone::Good),
         Outcome::Generator => ("generator", Tone::Warn),
         Outcome::NotMonotone => ("no knee", Tone::Bad),
+        Outcome::Drifts => ("drifts", Tone::Bad),
         Outcome::Undecided => ("undecided", Tone::Warn),
         Outcome::Unreachable => ("not reached", Tone::Bad),
         Outcome::Failed => ("failed", Tone::Bad),
@@ -223,6 +269,9 @@ pub fn outcome(end: TrialEnd) -> (&'static str, Tone) {
 
 /// Why it ended.
 pub fn why(found: &Found, row: &TrialRow) -> String {
+    if row.returns && !row.cut_off {
+        return "to see whether it drifts".to_owned();
+    }
     match row.ended {
         TrialEnd::Holds => "shown to hold".to_owned(),
         TrialEnd::Fails => match row.threshold.and_then(|which| found.thresholds.get(which)) {

@@ -179,6 +179,14 @@ impl Parts {
         })
     }
 
+    /// The mean natural logarithm of the times of each, in seconds, rounded down to levels.
+    pub(super) fn paces(&self) -> impl Iterator<Item = f64> + '_ {
+        self.parts.iter().map(|part| {
+            let steps: u64 = part.levels[1..].iter().map(|beyond| u64::from(*beyond)).sum();
+            (LOWEST_NS / 1e9).ln() + steps as f64 / part.n as f64 * std::f64::consts::LN_2 / 2.0
+        })
+    }
+
     /// How often it happened.
     pub(super) fn sum(&self, event: Event) -> u64 {
         self.of(event).sum()

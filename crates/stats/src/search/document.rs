@@ -2,7 +2,7 @@
 //!
 //! Plain data: times in seconds, rates per second. Deliberately absent: sentences (`report` makes them).
 
-use super::{Cost, Decision, Ended, Knee, Tried};
+use super::{Cost, Decision, Drift, Ended, Knee, Pace, Tried};
 use crate::summary::{Interval, LoadVerdict, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -98,6 +98,8 @@ pub struct Found {
     pub reached: Option<f64>,
     /// Where a rate fails and a higher one holds, each in repeated trials: these two.
     pub not_monotone: Option<Interval>,
+    /// How response times changed while the target was searched; null where too little is known.
+    pub drift: Option<DriftFound>,
     /// The lowest rate that the generator could not send as planned; null where there is none.
     pub generator_limit: Option<f64>,
     /// What the same trials say of half and twice the limits of the response times.
@@ -106,6 +108,39 @@ pub struct Found {
     pub trials: Vec<TrialRow>,
     /// Folders of trials that were cut off before the search went on; none of them counts.
     pub cut_off: Vec<String>,
+}
+
+/// How response times changed while a target was searched, at the same rate: that of their geometric mean.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DriftFound {
+    /// Relative change per minute; above zero: they grew.
+    pub per_minute: f64,
+    /// 95 % interval of that.
+    pub ci95: Interval,
+    /// The rate at which it was looked for.
+    pub rate: f64,
+    /// The first and the last look: minutes since the search began.
+    pub minutes: [f64; 2],
+    /// The geometric mean of the response times at these, seconds, to half octaves of each response.
+    pub response: [f64; 2],
+    /// Whether it is the finding `drifts`: more than chance, and in these minutes more than the precision that was asked for.
+    pub drifts: bool,
+}
+
+impl DriftFound {
+    /// What a search to that precision says.
+    pub fn of(drift: &Drift, precision: f64) -> DriftFound {
+        let per_minute = |slope: f64| (60.0 * slope).exp_m1();
+        DriftFound {
+            per_minute: per_minute(drift.per_second),
+            ci95: [-1.96, 1.96].map(|z| per_minute(drift.per_second + z * drift.error)),
+            rate: drift.rate,
+            minutes: drift.ends.map(|(at, _)| at / 60.0),
+            response: drift.ends.map(|(_, response)| response),
+            drifts: drift.matters(precision),
+        }
+    }
 }
 
 /// What a rate counts.
@@ -138,6 +173,8 @@ pub enum Outcome {
     Generator,
     /// A rate fails and a higher one holds.
     NotMonotone,
+    /// Response times changed while the target was searched.
+    Drifts,
     /// Trials decide nothing.
     Undecided,
     /// No connection to the target could be opened.
@@ -180,6 +217,11 @@ pub struct TrialRow {
     pub log_ratio: Option<[f64; 2]>,
     /// Independent requests beyond the limit that would prove as much, and independent requests in all, of that share.
     pub independent: Option<[f64; 2]>,
+    /// Whether it was played to see whether the target changes: the first of them, and those that return to its rate.
+    pub returns: bool,
+    /// Mean natural logarithm of the response times in seconds, of the first and the second half after the warm-up, and the standard
+    /// error of each; null of a trial that ended when it had shown that its rate holds or fails.
+    pub pace: Option<[f64; 3]>,
     /// What each threshold's share was seen to be.
     pub shares: Vec<Share>,
     /// On which side of half (0) and twice (1) the limits it was shown to be: true: it holds.
@@ -307,7 +349,15 @@ impl TrialRow {
         let log_ratio = self.log_ratio.map(|[ratio, variance]| (ratio, variance));
         let cost =
             self.independent.map(|[events, effective]| Cost { requests: self.requests, events, effective });
-        Tried { rate: self.rate, ended, log_ratio, cost }
+        Tried {
+            log_ratio,
+            cost,
+            pace: self.pace.map(|[first, second, error]| Pace { halves: [first, second], error }),
+            requests: self.requests,
+            at: [self.begun_s, self.took_s],
+            returns: self.returns,
+            ..Tried::bare(self.rate, ended)
+        }
     }
 }
 
@@ -327,6 +377,11 @@ impl Found {
                 self.interval = [None, None];
                 self.reached = None;
                 self.not_monotone = Some([fails, holds]);
+            }
+            Knee::Drifts(_) => {
+                self.outcome = Outcome::Drifts;
+                self.interval = [None, None];
+                self.reached = None;
             }
             Knee::Undecided => self.outcome = Outcome::Undecided,
         }

@@ -12,7 +12,8 @@
 //!
 //! Deliberately absent: clocks, seeds, and who plays the trials.
 
-use super::trial::{Ask, Cost, Decision};
+use super::drift::{Drift, Pace, drift};
+use super::trial::{Ask, Cost, Decision, Trial, WARM_UP};
 
 /// Independent events after which a trial that shows neither has seen enough, while the knee is sought.
 const ROUGH: f64 = 3.0;
@@ -39,6 +40,23 @@ const SLOPES: [f64; 2] = [0.5, 1_000.0];
 const MOST: usize = 60;
 /// A trial that measures ends after this many times the requests that were foreseen when it was asked for.
 const BOUND: f64 = 8.0;
+/// A trial that measures lasts at most as long as the search until then, or so many seconds: a target that gets slower makes each
+/// longer than the one before, and whether it does is asked between trials.
+const LONGEST_S: f64 = 120.0;
+/// Seconds after which a rate that holds is measured, to be compared with later; in shorter searches drift is not looked for.
+const REFERENCE_S: f64 = 60.0;
+/// Its requests are at least this part of all that were sent; those of a trial that returns to it at least the other.
+const PARTS: [f64; 2] = [0.25, 0.04];
+/// Both have at least so many requests. The first waits for a rate at which these take at most [`SOON`] of the time until then.
+const RETURN: f64 = 4_000.0;
+const SOON: f64 = 0.5;
+/// The search returns to it each time when it has lasted this many times as long as at the last of them.
+const LATER: f64 = 1.6;
+/// And before it ends, if the last of them ended before this part of the time; and again, at most so often, where there may be a drift.
+const LATE: f64 = 0.8;
+const AGAIN: usize = 3;
+/// Standard errors beyond which there may be one.
+const MAYBE: f64 = 1.8;
 
 /// What a search looks for.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -77,6 +95,53 @@ pub struct Tried {
     pub log_ratio: Option<(f64, f64)>,
     /// What it cost; none where nothing was seen.
     pub cost: Option<Cost>,
+    /// How fast it was answered.
+    pub pace: Option<Pace>,
+    /// Requests that it took, all of them.
+    pub requests: u64,
+    /// When it began, and how long it lasted: seconds since the search began, and seconds.
+    pub at: [f64; 2],
+    /// Whether it was played to see whether the target changes.
+    pub returns: bool,
+}
+
+impl Tried {
+    /// A trial of which nothing but its outcome is known.
+    pub fn bare(rate: f64, ended: Ended) -> Tried {
+        Tried {
+            rate,
+            ended,
+            log_ratio: None,
+            cost: None,
+            pace: None,
+            requests: 0,
+            at: [0.0; 2],
+            returns: false,
+        }
+    }
+
+    /// What a trial came to; `at`: when it began, and how long it lasted.
+    pub fn of(rate: f64, ended: Ended, trial: &Trial, at: [f64; 2]) -> Tried {
+        Tried {
+            log_ratio: trial.log_ratio(),
+            cost: trial.cost(),
+            pace: trial.pace(),
+            requests: trial.n(),
+            at,
+            returns: trial.returns(),
+            ..Tried::bare(rate, ended)
+        }
+    }
+
+    /// When it ended.
+    fn end_s(&self) -> f64 {
+        self.at[0] + self.at[1]
+    }
+
+    /// The middles of the halves of what follows its warm-up.
+    pub(super) fn middles(&self) -> [f64; 2] {
+        [0.25, 0.75].map(|part| self.at[0] + self.at[1] * (WARM_UP + (1.0 - WARM_UP) * part))
+    }
 }
 
 /// What is to be done.
@@ -116,6 +181,8 @@ pub enum Knee {
         /// Holds.
         holds: f64,
     },
+    /// Response times changed while the target was searched: it has no one knee.
+    Drifts(Drift),
     /// Trials decide nothing.
     Undecided,
 }
@@ -155,9 +222,11 @@ impl Search {
         Search { bounds, tried: Vec::new() }
     }
 
-    /// Takes a trial.
+    /// Takes a trial. One that looks for drift is no part of what is known of the knee: it came after an outcome at its rate, and because
+    /// of it.
     pub fn take(&mut self, tried: Tried) {
-        self.tried.push(tried);
+        let apart = Tried { ended: Ended::Decided(Decision::Enough), log_ratio: None, cost: None, ..tried };
+        self.tried.push(if tried.returns { apart } else { tried });
     }
 
     /// The trials so far.
@@ -185,6 +254,48 @@ impl Search {
 
     /// What is to be done next.
     pub fn next(&self) -> Next {
+        self.next_within(f64::INFINITY)
+    }
+
+    /// The same with so many seconds left: a look for drift which does not fit is left out.
+    pub fn next_within(&self, left_s: f64) -> Next {
+        if let Some(drift) = self.drift().filter(|drift| drift.matters(self.bounds.precision)) {
+            return Next::Over(Knee::Drifts(drift));
+        }
+        let next = self.next_of_a_steady_target();
+        self.look_for_drift(&next, left_s).unwrap_or(next)
+    }
+
+    /// How response times changed while the target was searched; none where too little is known.
+    pub fn drift(&self) -> Option<Drift> {
+        drift(&self.tried)
+    }
+
+    /// A trial at the highest rate that has held; then, from time to time, and before the search ends, at the same rate.
+    fn look_for_drift(&self, next: &Next, left_s: f64) -> Option<Next> {
+        let over = matches!(next, Next::Over(_));
+        let now = self.tried.last()?.end_s();
+        let sent: u64 = self.tried.iter().map(|t| t.requests).sum();
+        let looks = || self.tried.iter().filter(|t| t.returns);
+        let (rate, part) = match (looks().next(), looks().next_back()) {
+            (Some(first), Some(last)) => {
+                let in_a_row = self.tried.iter().rev().take_while(|t| t.returns).count();
+                let maybe = in_a_row < AGAIN && self.drift().is_some_and(|drift| drift.is_beyond(MAYBE));
+                let due = now >= LATER * last.end_s() || (over && (last.end_s() < LATE * now || maybe));
+                (first.rate, due.then_some(PARTS[1])?)
+            }
+            _ => {
+                let (holds, fails) = ends(&self.rates());
+                let soon = fails.is_some() || RETURN / holds? < SOON * now;
+                (holds?, (!over && soon && now >= REFERENCE_S).then_some(PARTS[0])?)
+            }
+        };
+        let requests = (part * sent as f64).max(RETURN);
+        let fits = 1.5 * requests / rate < left_s;
+        fits.then_some(Next::Trial { rate, ask: Ask::Return(requests) })
+    }
+
+    fn next_of_a_steady_target(&self) -> Next {
         let rates = self.rates();
         let (holds, fails) = ends(&rates);
         // Trials at one rate that differ, or that could not be sent, are repeated.
@@ -197,7 +308,7 @@ impl Search {
         if let Some(rate) = rates.iter().find(again) {
             return decide(rate.rate);
         }
-        if self.tried.len() >= MOST {
+        if self.tried.iter().filter(|t| !t.returns).count() >= MOST {
             return Next::Over(Knee::Undecided);
         }
         match (holds, fails) {
@@ -278,7 +389,15 @@ impl Search {
         let missing = (needed - below - above) / if fit.is_balanced() { 1.0 } else { 2.0 };
         let rate = inside(rate, 0.02);
         let events = missing.max(needed / 4.0).clamp(FEWEST, MOST_EVENTS);
-        Next::Trial { rate, ask: Ask::Measure { events, most: BOUND * self.foreseen(rate, events) } }
+        let most = (BOUND * self.foreseen(rate, events)).min(self.as_long_as_until_now(rate));
+        Next::Trial { rate, ask: Ask::Measure { events, most } }
+    }
+
+    /// Requests that a trial at that rate sends while it lasts as long as the search has.
+    fn as_long_as_until_now(&self, rate: f64) -> f64 {
+        let Some(last) = self.tried.last().filter(|t| t.at[1] > 0.0) else { return f64::INFINITY };
+        let per_arrival = last.requests as f64 / (last.at[1] * last.rate);
+        rate * per_arrival.max(1.0) * last.end_s().max(LONGEST_S)
     }
 
     /// Requests that a trial of that many events is foreseen to need: the larger number of those that the nearest trials on both sides of

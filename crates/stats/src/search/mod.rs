@@ -10,15 +10,17 @@
 
 mod batches;
 mod document;
+mod drift;
 mod evidence;
 mod knee;
 mod trial;
 
 pub use batches::Seen;
 pub use document::{
-    Found, OtherLimit, Outcome, Percentile, RateOf, SCHEMA, SEVERAL, Searched, Share, StoppedBy, TrialEnd,
-    TrialRow, other_limit,
+    DriftFound, Found, OtherLimit, Outcome, Percentile, RateOf, SCHEMA, SEVERAL, Searched, Share, StoppedBy,
+    TrialEnd, TrialRow, other_limit,
 };
+pub use drift::{Drift, Pace};
 pub use evidence::{Evidence, Side};
 pub use knee::{Bounds, Ended, Knee, Next, Search, Tried};
 pub use trial::{Ask, Cost, Criterion, Decision, NoCriterion, Trial, WARM_UP};

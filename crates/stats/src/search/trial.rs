@@ -8,6 +8,7 @@
 //! Deliberately absent: which rates are tried (`knee`), clocks, and who plays the trial.
 
 use super::batches::{Batches, Event, Seen};
+use super::drift::Pace;
 use super::evidence::{Evidence, Side};
 use crate::summary::Operator;
 use crate::thresholds::{Aggregate, Metric, Threshold};
@@ -125,6 +126,8 @@ pub enum Ask {
         /// the more the longer it lasts, and the events would never come.
         most: f64,
     },
+    /// So many requests, at the rate of an earlier trial: whether the target has changed since.
+    Return(f64),
 }
 
 impl Ask {
@@ -199,6 +202,17 @@ impl Trial {
         self.decided
     }
 
+    /// How fast it was answered, of a trial that looks for drift; of others what they saw last decided when they ended.
+    pub fn pace(&self) -> Option<Pace> {
+        let (_, batches) = self.criteria.first().filter(|_| self.returns())?;
+        batches.parts(WARM_UP).map(|parts| Pace::of(&parts))
+    }
+
+    /// Whether it was played to see whether the target has changed.
+    pub fn returns(&self) -> bool {
+        matches!(self.ask, Ask::Return(_))
+    }
+
     /// Whether it ended because it was as long as it may be, with fewer events than were asked for.
     pub fn is_bounded(&self) -> bool {
         self.bounded
@@ -222,11 +236,12 @@ impl Trial {
             self.next *= self.ask.growth();
             self.decided = self.look();
         }
-        if let Ask::Measure { most, .. } = self.ask
-            && n as f64 >= most
-            && self.decided.is_none()
-        {
-            self.bounded = true;
+        let most = match self.ask {
+            Ask::Decide(_) => f64::INFINITY,
+            Ask::Measure { most, .. } | Ask::Return(most) => most,
+        };
+        if n as f64 >= most && self.decided.is_none() {
+            self.bounded = matches!(self.ask, Ask::Measure { .. });
             self.decided = Some(self.shown().unwrap_or(Decision::Enough));
         }
         self.decided.is_some()
@@ -335,6 +350,7 @@ impl Trial {
                 self.shown().or((self.looks >= LOOKS || enough(events)).then_some(Decision::Enough))
             }
             Ask::Measure { events, .. } => enough(events).then(|| self.shown().unwrap_or(Decision::Enough)),
+            Ask::Return(_) => None,
         }
     }
 

@@ -19,8 +19,8 @@ use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
 use headway_stats::Threshold;
 use headway_stats::search::{
-    Bounds, Found, Next, NoCriterion, Outcome, RateOf, SCHEMA, Search, Searched, TrialEnd, TrialRow,
-    other_limit,
+    Bounds, DriftFound, Found, Next, NoCriterion, Outcome, RateOf, SCHEMA, Search, Searched, TrialEnd,
+    TrialRow, other_limit,
 };
 use headway_stats::summary::Units;
 use std::path::PathBuf;
@@ -212,7 +212,7 @@ impl<'a> Going<'a> {
         observer: &mut dyn SearchObserver,
         elapsed: f64,
     ) -> Result<f64, Error> {
-        let (rate, ask) = match self.search.next() {
+        let (rate, ask) = match self.search.next_within(self.left.as_secs_f64()) {
             Next::Over(knee) => {
                 self.over = true;
                 self.found.conclude(knee);
@@ -301,7 +301,9 @@ impl<'a> Going<'a> {
     /// The document, as far as it is known.
     fn known(&self) -> Found {
         let mut found = self.found.clone();
-        if found.outcome != Outcome::NotMonotone {
+        let precision = self.spec.bounds.precision;
+        found.drift = self.search.drift().map(|drift| DriftFound::of(&drift, precision));
+        if !matches!(found.outcome, Outcome::NotMonotone | Outcome::Drifts) {
             found.interval = self.search.interval();
             found.reached = self.search.precision();
         }

@@ -212,6 +212,7 @@ impl Trials<'_> {
                 threshold: None,
                 log_ratio: None,
                 independent: None,
+                pace: None,
                 ..row
             };
         }
@@ -279,6 +280,11 @@ impl Trials<'_> {
                 .cost()
                 .filter(|_| log_ratio.is_some())
                 .map(|cost| [cost.events, cost.effective]),
+            returns: trial.returns(),
+            pace: trial
+                .pace()
+                .filter(|_| log_ratio.is_some())
+                .map(|pace| [pace.halves[0], pace.halves[1], pace.error]),
             shares: evidence.iter().zip(self.asked).map(share).collect(),
             other_limits: [at(0), at(2)],
             requests,
