@@ -156,11 +156,19 @@ fn play(case: &Case) -> anyhow::Result<Lived> {
     let plan = Plan::of(case.seed, group, case.window.0, end);
     let spec = RunSpec { limits, ..RunSpec::new("overload", plan, connections) };
     let mut answered = Answered { window: case.window, n: 0, connects: Vec::new() };
+    let client = Control::default();
     let (result, counted) = thread::scope(|scope| {
         let serving = scope.spawn(|| server.run());
-        let counting = scope.spawn(|| between(zero, case.window));
+        let counting = scope.spawn(|| {
+            let counted = between(zero, case.window);
+            // Clients that are established for themselves alone send their requests again up to 120 s later: none is awaited.
+            sleep_until(zero, end + TAIL);
+            client.stop();
+            client.stop();
+            counted
+        });
         let backend = Backend::Live(Box::new(live));
-        let played = backend.play(&spec, &Control::default(), &mut [&mut answered]);
+        let played = backend.play(&spec, &client, &mut [&mut answered]);
         stop_server.stop();
         serving.join().map_err(|_| anyhow!("the embedded server panicked"))??;
         let counted = counting.join().map_err(|_| anyhow!("the counting thread panicked"))??;
@@ -216,12 +224,16 @@ fn clients(case: &Case) -> (Group, u32, Nanos) {
     }
 }
 
+fn sleep_until(zero: i128, at: Nanos) {
+    let left = zero + i128::from(at.0) - unix_now();
+    thread::sleep(Duration::from_nanos(u64::try_from(left).unwrap_or(0)));
+}
+
 /// What the kernel counts in the calling thread's namespace between two instants since the plan's zero, and how many seconds lay
 /// between the two readings.
 fn between(zero: i128, window: (Nanos, Nanos)) -> anyhow::Result<(TcpCounters, f64)> {
     let reading = |at: Nanos| {
-        let left = zero + i128::from(at.0) - unix_now();
-        thread::sleep(Duration::from_nanos(u64::try_from(left).unwrap_or(0)));
+        sleep_until(zero, at);
         anyhow::Ok((TcpCounters::read()?, unix_now()))
     };
     let (before, from) = reading(window.0)?;
