@@ -50,6 +50,12 @@ def one_way(tmp):
         ended = run(target.url, *LOAD, "--one-way", tmp=tmp)
         summary = all_ended(ended, "ok")
     contains(ended.out, "no answer is expected", "the first screen")
+    equal(summary["generator"]["datagrams"]["unreachable"], 0, "datagrams that did not arrive")
+    # The system says of each that it met a closed port, when the next is sent.
+    closed = run(f"udp://127.0.0.1:{free_port()}", "-R", "50", "-d", "1s", "--one-way", tmp=tmp, name="closed")
+    n, told = closed.summary["measured"]["n"], closed.summary["generator"]["datagrams"]["unreachable"]
+    expect(n // 2 < told <= n, f"{told} of {n} are said not to arrive")
+    contains(flat(closed.out), "nothing listens there (ICMP)", "the first screen")
     expect("p99.9" not in ended.out and "answered" not in ended.out, f"what was not measured is not shown: {ended.out}")
     equal(summary["plan"]["answer"], "none", "plan.answer")
     rows = list(csv.DictReader(log.open()))

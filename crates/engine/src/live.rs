@@ -304,7 +304,10 @@ fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
 /// What datagrams brought that was no answer.
 fn strays(report: &RunReport) -> Strays {
     let mut strays = Strays::default();
-    report.workers.iter().for_each(|worker| strays.counts.add(counts(worker.tally)));
+    for worker in &report.workers {
+        strays.counts.add(counts(worker.tally));
+        strays.unreachable += worker.unreachable;
+    }
     strays
 }
 

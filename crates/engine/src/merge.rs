@@ -412,6 +412,7 @@ impl Run {
 /// Counts of datagrams of two machines; their intervals begin at the same zero, and are as long.
 fn join(all: &mut Strays, part: &Strays) {
     all.counts.add(part.counts);
+    all.unreachable += part.unreachable;
     for (i, row) in part.intervals.iter().enumerate() {
         let Some(mine) = all.intervals.get_mut(i) else {
             all.intervals.push(row.clone());

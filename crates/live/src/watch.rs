@@ -39,6 +39,8 @@ pub struct Stall {
 /// What one worker says of itself.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerReport {
+    /// How often the system said that datagrams do not arrive (ICMP) while none was under way that waits for an answer.
+    pub unreachable: u64,
     /// Time spent handling events and sending.
     pub handling: Nanos,
     /// Time spent looking for events with nothing to do, to be on time.

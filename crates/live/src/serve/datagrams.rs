@@ -24,8 +24,16 @@ use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 
-/// Bytes of answers that wait for their instant, at most: past it a datagram is rejected.
+/// Bytes of memory of answers that wait for their instant, at most: past it a datagram is rejected.
 const HELD_AT_MOST: usize = 64 << 20;
+
+/// Senders that are told apart in the log; all others have this number. Addresses can be forged.
+const MOST_SENDERS: u64 = 1 << 20;
+
+/// What an answer of that length takes of memory while it waits: its bytes, and its place.
+fn memory_of(bytes: usize) -> usize {
+    bytes + size_of::<Reverse<(Nanos, u64, Answer)>>() + 16
+}
 
 /// Datagrams that are read in a row before it looks whether it is to stop.
 const IN_A_ROW: u32 = 64;
@@ -175,7 +183,14 @@ impl DatagramServer {
         self.report.bytes += datagram.bytes as u64;
         if let Some(log) = &mut self.log {
             let new = self.senders.len() as u64;
-            let sender = *self.senders.entry(datagram.from).or_insert(new);
+            let sender = match self.senders.get(&datagram.from) {
+                Some(sender) => *sender,
+                None if new < MOST_SENDERS => {
+                    self.senders.insert(datagram.from, new);
+                    new
+                }
+                None => MOST_SENDERS,
+            };
             let unix = datagram.stamp.map(|stamp| stamp.0);
             log.datagram(sender, unix, || self.clock.unix_nanos(now), datagram.dropped)?;
         }
@@ -183,14 +198,15 @@ impl DatagramServer {
             return Ok(());
         }
         let demand = self.settings.service.sample(&mut self.demand.item(number));
-        if self.held + datagram.bytes > HELD_AT_MOST {
+        let taken = memory_of(datagram.bytes);
+        if self.held + taken > HELD_AT_MOST {
             self.report.rejected += 1;
             return Ok(());
         }
         match self.station.arrive(now, Nanos::from_secs_f64(demand)) {
             Admission::Rejected => self.report.rejected += 1,
             Admission::Departs(at) => {
-                self.held += datagram.bytes;
+                self.held += taken;
                 let answer = (datagram.from, buffer[..datagram.bytes].to_vec());
                 self.departures.push(Reverse((at, number, answer)));
             }
@@ -206,7 +222,7 @@ impl DatagramServer {
                 return now;
             }
             let Some(Reverse((.., (to, bytes)))) = self.departures.pop() else { return now };
-            self.held -= bytes.len();
+            self.held -= memory_of(bytes.len());
             match sendto(&self.socket, &bytes, SendFlags::empty(), &to) {
                 Ok(_) => self.report.answered += 1,
                 Err(_) => self.report.unsent += 1,

@@ -80,6 +80,7 @@ pub(crate) static ALL: [(FindingId, Find); 34] = [
     (FindingId::ShortRun, run::short_run),
     (FindingId::Censored, run::censored),
     (FindingId::Errors, run::errors),
+    (FindingId::Unreachable, run::unreachable),
     (FindingId::Redirects, run::redirects),
     (FindingId::LongestGaps, pattern::longest_gaps),
     (FindingId::Periodic, pattern::periodic),

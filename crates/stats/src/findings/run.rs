@@ -196,6 +196,18 @@ pub(super) fn errors(case: &FindingContext) -> Option<Finding> {
     })
 }
 
+pub(super) fn unreachable(case: &FindingContext) -> Option<Finding> {
+    let n = case.generator()?.datagrams.as_ref()?.unreachable;
+    let of = case.summary.measured.n;
+    (n > 0).then(|| Finding {
+        severity: Severity::Error,
+        evidence: vec![Run::Unreachable { n, of }.into()],
+        value: Some(n as f64),
+        n: of,
+        ..Finding::default()
+    })
+}
+
 /// Redirects are worth a warning where they are more than that share of the responses: the report is then one of redirects.
 const MOSTLY_REDIRECTS: f64 = 0.5;
 

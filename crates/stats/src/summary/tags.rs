@@ -96,6 +96,7 @@ tags! {
         "short-run" ShortRun "The run is too short to decide.",
         "censored" Censored "Requests without a response make percentiles lower bounds.",
         "errors" Errors "Requests failed.",
+        "unreachable" Unreachable "The system said that datagrams do not arrive.",
         "redirects" Redirects "Responses were redirects, which were not followed.",
         "longest-gaps" LongestGaps "A few pauses change the arrival pattern.",
         "periodic" Periodic "The starts have a period.",

@@ -94,6 +94,11 @@ fn text(of: &Run) -> String {
                 kinds.join(", ")
             )
         }
+        Run::Unreachable { n, of } => format!(
+            "The target's machine said {} that nothing listens there (ICMP), of {} sent: they did not arrive.",
+            plural(*n, "time"),
+            plural(*of, "datagram")
+        ),
         Run::Redirects { n, of } => format!(
             "{} of {} requests ({}) ended with a redirect, which was not followed.",
             count(*n),
