@@ -14,7 +14,7 @@ import threading
 import time
 
 from harness import (
-    Serve, Skipped, all_ended, check, conserved, contains, equal, expect, free_port, headway, reasons, run, spawn, stop, wait_for,
+    Serve, Skipped, all_ended, check, conserved, contains, equal, expect, flat, free_port, headway, reasons, run, spawn, stop, wait_for,
 )
 
 LOAD = ["-R", "400", "-d", "1s"]

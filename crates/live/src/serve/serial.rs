@@ -1,5 +1,6 @@
-//! A target that accepts late: it takes one connection, reads its request, works for a fixed time, answers and closes, and
-//! only then takes the next. Connections beyond its capacity wait in the kernel's accept queue; when that is full, the
+//! A target that accepts late: it takes one connection, reads its request, works for a fixed time, and only then takes the next;
+//! then it answers the first and closes it. So a place in the queue is free when the answer leaves, however fast its client connects
+//! anew. Connections beyond its capacity wait in the kernel's accept queue; when that is full, the
 //! kernel drops their SYNs. So do servers with one process for each of few connections.
 //!
 //! It is busy by the schedule of a single server: work that begins without a wait begins when the work before it ended, so that
@@ -79,7 +80,8 @@ pub struct SerialServer {
 pub struct Answered {
     /// The clock before an answer was written.
     pub at: i128,
-    /// The clock after the next connection was taken out of the queue; none: the queue was empty then.
+    /// The clock after the next connection was taken out of the queue, which is before the answer is written; none: the queue was
+    /// empty then.
     pub next_taken: Option<i128>,
 }
 
@@ -156,14 +158,15 @@ impl SerialServer {
         let counted = TcpCounters::read().ok();
         // When the work before it ended.
         let mut free_at = self.clock.now();
-        while let Some((connection, waited)) = self.accept()? {
+        let mut next = None;
+        loop {
+            let taken = next.take().map(|connection| (connection, false));
+            let Some((connection, waited)) = taken.map_or_else(|| self.accept(), |taken| Ok(Some(taken)))?
+            else {
+                break;
+            };
             self.report.accepted += 1;
-            self.note(|notes| {
-                if let (Some(last), false) = (notes.last_mut(), waited) {
-                    last.next_taken = Some(unix_now());
-                }
-            });
-            free_at = self.serve(&connection, waited, free_at)?;
+            (free_at, next) = self.serve(&connection, waited, free_at)?;
         }
         if let Some(log) = &mut self.log {
             log.flush()?;
@@ -204,8 +207,14 @@ impl SerialServer {
         Ok(None)
     }
 
-    /// Serves a connection; returns when its work ended, or that of the one before it if there was none.
-    fn serve(&mut self, connection: &OwnedFd, mut waited: bool, free_at: Nanos) -> io::Result<Nanos> {
+    /// Serves a connection; returns when its work ended, or that of the one before it if there was none, and the next connection if
+    /// one waited when the work ended.
+    fn serve(
+        &mut self,
+        connection: &OwnedFd,
+        mut waited: bool,
+        free_at: Nanos,
+    ) -> io::Result<(Nanos, Option<OwnedFd>)> {
         // Fails only where there is no delay to turn off.
         let _ = prepare(connection);
         let mut http = Http::new(Limits::DEFAULT);
@@ -218,30 +227,35 @@ impl SerialServer {
                     http.respond(&response.close(), &mut out);
                 }
                 self.write(connection, &out)?;
-                return Ok(free_at);
+                return Ok((free_at, None));
             }
             Read::Gone => {
                 self.report.gone += 1;
-                return Ok(free_at);
+                return Ok((free_at, None));
             }
             Read::Silent => {
                 self.report.silent += 1;
-                return Ok(free_at);
+                return Ok((free_at, None));
             }
-            Read::Stopped => return Ok(free_at),
+            Read::Stopped => return Ok((free_at, None)),
         }
         let begins = if waited { self.clock.now() } else { free_at };
         let ends = begins.saturating_add(self.work);
         while self.control.asked() == 0 && self.clock.now() < ends {
             self.wait(None, Some(ends - self.clock.now()))?;
         }
-        self.note(|notes| notes.push(Answered { at: unix_now(), next_taken: None }));
+        // Whoever is answered may connect anew at once, and finds the place free. What the system refuses is asked for again after it.
+        let next = if self.control.asked() == 0 { self.listener.accept().ok() } else { None };
+        self.note(|notes| {
+            let now = unix_now();
+            notes.push(Answered { at: now, next_taken: next.as_ref().map(|_| now) });
+        });
         let mut out = Vec::new();
         http.respond_rendered(&self.answer, &mut out);
         let counter =
             if self.write(connection, &out)? { &mut self.report.served } else { &mut self.report.unanswered };
         *counter += 1;
-        Ok(ends)
+        Ok((ends, next))
     }
 
     /// Reads a request to its end.
