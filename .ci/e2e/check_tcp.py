@@ -44,11 +44,13 @@ def redis(tmp):
         before = executed(target)
         ping = run(url, *LOAD, "-b", "PING\r\n", "--answer", r"until:\r\n", tmp=tmp, name="ping")
         pings = all_ended(ping, "ok")
-        get = run(url, *LOAD, "-b", "GET key\r\n", "--answer", "bytes:11", tmp=tmp, name="get")
+        get = run(url, *LOAD, "-b", "GET key\r\n", "--answer", "resp", tmp=tmp, name="get")
         gets = all_ended(get, "ok")
         after = executed(target)
         contains(ping.out, "TCP", "the first screen")
         equal((pings["bytes"]["min"], pings["bytes"]["max"]), (7, 7), "bytes of a PONG")
+        equal((gets["bytes"]["min"], gets["bytes"]["max"]), (11, 11), "bytes of a text of five")
+        expect(gets["generator"]["connections_opened"] <= 20, "connections go on after a text")
         # The two questions about it are commands too.
         equal(after - before - 1, pings["measured"]["n"] + gets["measured"]["n"], "commands that Redis executed")
         scenario = tmp / "scenario.yaml"

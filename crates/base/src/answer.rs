@@ -18,6 +18,8 @@ pub enum Answer {
         /// Whether its lowest byte comes first.
         little: bool,
     },
+    /// It is one value of Redis' protocol (RESP2, RESP3).
+    Resp,
     /// It ends with the connection.
     Close,
     /// The datagram that has the request's number at this place, where the number is written into the request.
@@ -52,10 +54,10 @@ impl Field {
     }
 }
 
-const WANTED: &str = "where an answer ends: write until:\\r\\n, bytes:16, length:4 (length:4le), close, match:0+8 (a number of 8 bytes at offset 0), next or none";
+const WANTED: &str = "where an answer ends: write until:\\r\\n, bytes:16, length:4 (length:4le), resp, close, match:0+8 (a number of 8 bytes at offset 0), next or none";
 
 impl Answer {
-    /// Reads `until:TEXT` (with `\r`, `\n`, `\t`, `\0`, `\\` and `\xHH`), `bytes:N`, `length:W` or `length:Wle`, `close`,
+    /// Reads `until:TEXT` (with `\r`, `\n`, `\t`, `\0`, `\\` and `\xHH`), `bytes:N`, `length:W` or `length:Wle`, `resp`, `close`,
     /// `match:OFFSET+WIDTH`, `next` or `none`.
     ///
     /// # Errors
@@ -64,6 +66,7 @@ impl Answer {
         let bad = || UnitError::new(text, WANTED);
         let (kind, rest) = text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
         Ok(match (kind, rest) {
+            ("resp", None) => Answer::Resp,
             ("close", None) => Answer::Close,
             ("next", None) => Answer::Next,
             ("none", None) => Answer::None,
@@ -108,6 +111,7 @@ impl fmt::Display for Answer {
             Answer::Length { width, little } => {
                 write!(f, "length:{width}{}", if *little { "le" } else { "" })
             }
+            Answer::Resp => f.write_str("resp"),
             Answer::Close => f.write_str("close"),
             Answer::Match(Field { offset, width }) => write!(f, "match:{offset}+{width}"),
             Answer::Next => f.write_str("next"),
@@ -152,6 +156,7 @@ mod tests {
             "bytes:16",
             "length:4",
             "length:2le",
+            "resp",
             "close",
             "match:0+8",
             "match:12+2",
@@ -191,6 +196,7 @@ mod tests {
             "match:70000+1",
             "match:-1+2",
             "none:",
+            "resp:2",
             "all",
         ] {
             let error = Answer::parse(bad).unwrap_err().to_string();

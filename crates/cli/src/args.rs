@@ -280,7 +280,7 @@ pub struct RunArgs {
     /// Most requests at once on a connection of HTTP/2, as far as the target allows it [default: 100]
     #[arg(help_heading = "HTTP", long, value_parser = given(units::parse_count), value_name = "N")]
     pub streams: Option<Given<u64>>,
-    /// Where an answer over tcp:// ends (until:'\r\n', bytes:16, length:4, close, none), or which datagram it is over udp://
+    /// Where an answer over tcp:// ends (until:'\r\n', bytes:16, length:4, resp, close, none), or which datagram it is over udp://
     /// (match:OFFSET+WIDTH, next, none)
     #[arg(help_heading = "TCP and UDP", long, value_name = "ANSWER")]
     pub answer: Option<String>,
@@ -547,8 +547,8 @@ pub struct ServeArgs {
     /// With --udp: send back to other machines too. Sender addresses can be forged, so use it on closed networks only
     #[arg(long, requires = "udp")]
     pub allow_remote: bool,
-    /// Accept late: one connection at a time is accepted, read, worked for 1/RATE, answered and closed. Others wait in the
-    /// kernel's accept queue; past --backlog the kernel drops their SYNs
+    /// Accept late: one connection at a time is read, worked for 1/RATE, answered and closed; the next is accepted as that work
+    /// ends. Others wait in the kernel's accept queue; past --backlog the kernel drops their SYNs
     #[arg(long, value_parser = units::parse_rate, value_name = "RATE", conflicts_with_all = ["udp", "service", "servers", "queue", "stall", "error_rate", "state"])]
     pub capacity: Option<Rate>,
     /// Length of the kernel's accept queue, at most net.core.somaxconn; Linux admits one connection more

@@ -53,7 +53,7 @@ pub(crate) struct FindingContext<'a> {
 type Find = fn(&FindingContext) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(FindingId, Find); 34] = [
+pub(crate) static ALL: [(FindingId, Find); 35] = [
     (FindingId::Aborted, run::aborted),
     (FindingId::Interrupted, run::interrupted),
     (FindingId::UnsentSteps, load::unsent_steps),
