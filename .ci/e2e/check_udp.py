@@ -55,7 +55,7 @@ def one_way(tmp):
     closed = run(f"udp://127.0.0.1:{free_port()}", "-R", "50", "-d", "1s", "--one-way", tmp=tmp, name="closed")
     n, told = closed.summary["measured"]["n"], closed.summary["generator"]["datagrams"]["unreachable"]
     expect(n // 2 < told <= n, f"{told} of {n} are said not to arrive")
-    contains(flat(closed.out), "nothing listens there (ICMP)", "the first screen")
+    contains(flat(closed.out), "met a port at which nothing listens (ICMP)", "the first screen")
     expect("p99.9" not in ended.out and "answered" not in ended.out, f"what was not measured is not shown: {ended.out}")
     equal(summary["plan"]["answer"], "none", "plan.answer")
     rows = list(csv.DictReader(log.open()))

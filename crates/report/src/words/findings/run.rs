@@ -95,9 +95,9 @@ fn text(of: &Run) -> String {
             )
         }
         Run::Unreachable { n, of } => format!(
-            "The target's machine said {} that nothing listens there (ICMP), of {} sent: they did not arrive.",
-            plural(*n, "time"),
-            plural(*of, "datagram")
+            "Of {} sent, {} met a port at which nothing listens (ICMP).",
+            plural(*of, "datagram"),
+            count(*n)
         ),
         Run::Redirects { n, of } => format!(
             "{} of {} requests ({}) ended with a redirect, which was not followed.",
