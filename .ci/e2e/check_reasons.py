@@ -45,7 +45,7 @@ def nobody(tmp):
     port = free_port()
     advised(
         run(f"http://127.0.0.1:{port}/", *LOAD, tmp=tmp).exits(1), "refused", "connection-refused",
-        f"connecting to 127.0.0.1:{port}", "Nothing listens at that address and port", "`headway serve` starts a target",
+        f"connecting to 127.0.0.1:{port}", "Nothing listens at that address and port", "`headway serve` starts an HTTP target",
     )
     # Nothing is sent, so that there is no report: the sentence is the error.
     ended = run("http://nosuchhost.invalid/", *LOAD, tmp=tmp, name="name").exits(1)

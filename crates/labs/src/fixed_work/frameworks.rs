@@ -138,9 +138,10 @@ pub fn table(all: &[Played]) -> Table {
     let (ours, printed) = (Lists::ours(all), Lists::printed());
     let rank = |list: List, i: usize| Cell {
         published: Some(printed.rank(list, i) as f64),
-        replications: ours.as_ref().filter(|_| all.len() > 1).and_then(|lists| {
-            let rank = lists.rank(list, i) as f64;
-            Range::of(vec![rank])
+        replications: ours.as_ref().filter(|_| all.len() > 1).map(|lists| {
+            // One rank from all replications, whose intervals it comes from: it has no spread of its own.
+            let mean = lists.rank(list, i) as f64;
+            Range { n: all.len() as u64, mean, p05: None, p95: None, sd: None, ci: None }
         }),
         ..Cell::default()
     };

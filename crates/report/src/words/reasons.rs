@@ -315,9 +315,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
         }
         Rule(RuleId::SocketsHeld) => KEEP_FEWER_SOCKETS,
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
-        Finding(FindingId::Unreachable) => {
-            "Check the port of the URL, and that the target listens."
-        }
+        Finding(FindingId::Unreachable) => "Check the port of the URL, and that the target listens.",
         Finding(FindingId::Redirects) => "Follow them by -L (`redirects: 10` in a scenario).",
         Finding(FindingId::SameHost) => "Put the generator on another machine, or pin each to its own cores.",
         _ => return None,
