@@ -39,7 +39,7 @@ pub struct Stall {
 /// What one worker says of itself.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerReport {
-    /// How often the system said that datagrams do not arrive (ICMP) while none was under way that waits for an answer.
+    /// How often the system said that a datagram met a port at which nothing listens (ICMP) while none was under way that waits for an answer.
     pub unreachable: u64,
     /// Time spent handling events and sending.
     pub handling: Nanos,

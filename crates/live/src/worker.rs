@@ -492,7 +492,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let outcome = connect_outcome(error, &self.shared.address);
         self.note_lack(error);
         let why = format_args!("sending to {}: {error}", self.shared.address).to_string();
-        if self.connection(id).and_then(|c| c.any_stream()).is_none() {
+        let refused = error.kind() == io::ErrorKind::ConnectionRefused;
+        if refused && self.connection(id).and_then(|c| c.any_stream()).is_none() {
             self.report.unreachable += 1;
         }
         while let Some(stream) = self.connection(id).and_then(|c| c.any_stream()) {

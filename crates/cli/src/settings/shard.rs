@@ -78,8 +78,8 @@ pub fn find(env: &dyn Fn(&str) -> Option<String>) -> Result<Found> {
             }
             *first
         }
-        ([], [one, ..], _) => one,
-        ([], [], Some(engine)) => {
+        // One of several shards, whose number is missing: a single process of another engine says nothing of it.
+        ([], _, Some(engine)) => {
             let index = env(engine.index).unwrap_or_default();
             bail!(
                 "--shard auto: {}={index} says which shard, and {} how many is not set: set it to the number of shards",
@@ -87,6 +87,7 @@ pub fn find(env: &dyn Fn(&str) -> Option<String>) -> Result<Found> {
                 engine.count
             )
         }
+        ([], [one, ..], None) => one,
         ([], [], None) => {
             let accepted =
                 ALL.map(|engine| format!("{} and {} ({})", engine.index, engine.count, engine.name));
@@ -259,6 +260,9 @@ mod tests {
             why.contains("JOB_COMPLETION_INDEX=3") && why.contains("SHARDS how many is not set"),
             "{why}"
         );
+        // Each pod would send the whole plan.
+        let why = refused("JOB_COMPLETION_INDEX=3 SLURM_PROCID=0 SLURM_NTASKS=1");
+        assert!(why.contains("SHARDS how many is not set"), "{why}");
         for (variables, named) in [
             ("JOB_COMPLETION_INDEX=8 SHARDS=8", "JOB_COMPLETION_INDEX=8, SHARDS=8"),
             ("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=0", "OMPI_COMM_WORLD_SIZE=0"),

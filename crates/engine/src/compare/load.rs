@@ -157,9 +157,9 @@ const NO_TRIAL: &str = "whose trials each ended when their outcome was clear, so
 fn run(path: &Path, name: String) -> Result<Loaded, Error> {
     let file = |name: &str| path.join(name);
     let own = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if own.parent().is_some_and(|folder| folder.join(SEARCH_FILE).is_file())
-        || own.ancestors().nth(2).is_some_and(|folder| folder.join(SEARCH_FILE).is_file())
-    {
+    // DIR/trial-07, of several targets DIR/NAME/trial-07.
+    let is_trial = own.file_name().is_some_and(|name| name.to_string_lossy().starts_with("trial-"));
+    if is_trial && own.ancestors().skip(1).take(2).any(|folder| folder.join(SEARCH_FILE).is_file()) {
         return Err(Error::usage(anyhow!("{} is a trial of a search, {NO_TRIAL}", path.display())));
     }
     let (plan, records) = (file(folder::PLAN), file(folder::RECORDS));

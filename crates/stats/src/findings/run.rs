@@ -198,12 +198,10 @@ pub(super) fn errors(case: &FindingContext) -> Option<Finding> {
 
 pub(super) fn unreachable(case: &FindingContext) -> Option<Finding> {
     let n = case.generator()?.datagrams.as_ref()?.unreachable;
-    let of = case.summary.measured.n;
     (n > 0).then(|| Finding {
         severity: Severity::Error,
-        evidence: vec![Run::Unreachable { n, of }.into()],
+        evidence: vec![Run::Unreachable { n }.into()],
         value: Some(n as f64),
-        n: of,
         ..Finding::default()
     })
 }

@@ -32,6 +32,8 @@ pub struct Seen {
 struct Counts {
     n: u64,
     failed: u64,
+    /// Sum of the natural logarithms of the times in seconds; of what was given up, that of the highest level.
+    logarithms: f64,
     /// Beyond half the limit, the limit, and twice the limit.
     exact: [u64; EXACT],
     /// By the highest level which they are beyond; the first: beyond none.
@@ -39,11 +41,13 @@ struct Counts {
 }
 
 impl Counts {
-    const NONE: Counts = Counts { n: 0, failed: 0, exact: [0; EXACT], levels: [0; LEVELS + 1] };
+    const NONE: Counts =
+        Counts { n: 0, failed: 0, logarithms: 0.0, exact: [0; EXACT], levels: [0; LEVELS + 1] };
 
     fn add(&mut self, other: &Counts) {
         self.n += other.n;
         self.failed += other.failed;
+        self.logarithms += other.logarithms;
         self.exact.iter_mut().zip(other.exact).for_each(|(own, other)| *own += other);
         self.levels.iter_mut().zip(other.levels).for_each(|(own, other)| *own += other);
     }
@@ -88,6 +92,7 @@ impl Batches {
         let (counts, time) = (&mut self.coming, seen.time);
         counts.n += 1;
         counts.failed += u64::from(seen.failed);
+        counts.logarithms += ((time.0.max(1) as f64).min(level_ns(LEVELS - 1)) / 1e9).ln();
         for (count, limit) in counts.exact.iter_mut().zip(self.limits) {
             *count += u64::from(time > limit);
         }
@@ -179,12 +184,9 @@ impl Parts {
         })
     }
 
-    /// The mean natural logarithm of the times of each, in seconds, rounded down to levels.
+    /// The mean natural logarithm of the times of each, in seconds.
     pub(super) fn paces(&self) -> impl Iterator<Item = f64> + '_ {
-        self.parts.iter().map(|part| {
-            let steps: u64 = part.levels[1..].iter().map(|beyond| u64::from(*beyond)).sum();
-            (LOWEST_NS / 1e9).ln() + steps as f64 / part.n as f64 * std::f64::consts::LN_2 / 2.0
-        })
+        self.parts.iter().map(|part| part.logarithms / part.n as f64)
     }
 
     /// How often it happened.

@@ -16,13 +16,13 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Standard errors beyond which time is taken to have an effect: a level of 5 % for both signs over 18 looks.
 const Z: f64 = 3.0;
-/// The smallest standard error of a pace: response times are kept to half octaves.
+/// The smallest standard error of a pace: a shift of less than a per cent is none that a search looks for.
 const FINEST: f64 = 0.003;
 
 /// How fast a trial was answered, after its warm-up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pace {
-    /// Mean natural logarithm of the response times in seconds, of its first and its second half: to half octaves, from 62.5 µs to 65 s.
+    /// Mean natural logarithm of the response times in seconds, of its first and its second half; of what was given up, that of 65 s.
     pub halves: [f64; 2],
     /// The standard error of each, as of a normal distribution.
     pub error: f64,
@@ -69,7 +69,7 @@ impl Drift {
         self.ends[1].0 - self.ends[0].0
     }
 
-    /// Whether it is more than chance, and more than the precision of a knee over the time that the search took.
+    /// Whether it is more than chance, and more than the precision of a knee from the first of its trials to the last.
     pub fn matters(&self, precision: f64) -> bool {
         self.is_beyond(Z) && self.per_second.abs() * self.over_s() > precision
     }

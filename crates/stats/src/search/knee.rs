@@ -286,12 +286,12 @@ impl Search {
             }
             _ => {
                 let (holds, fails) = ends(&self.rates());
-                let soon = fails.is_some() || RETURN / holds? < SOON * now;
+                let soon = fails.is_some() || RETURN / (holds? * self.per_arrival()?) < SOON * now;
                 (holds?, (!over && soon && now >= REFERENCE_S).then_some(PARTS[0])?)
             }
         };
         let requests = (part * sent as f64).max(RETURN);
-        let fits = 1.5 * requests / rate < left_s;
+        let fits = 1.5 * requests / (rate * self.per_arrival()?) < left_s;
         fits.then_some(Next::Trial { rate, ask: Ask::Return(requests) })
     }
 
@@ -395,9 +395,14 @@ impl Search {
 
     /// Requests that a trial at that rate sends while it lasts as long as the search has.
     fn as_long_as_until_now(&self, rate: f64) -> f64 {
-        let Some(last) = self.tried.last().filter(|t| t.at[1] > 0.0) else { return f64::INFINITY };
-        let per_arrival = last.requests as f64 / (last.at[1] * last.rate);
-        rate * per_arrival.max(1.0) * last.end_s().max(LONGEST_S)
+        let each = self.per_arrival().zip(self.tried.last());
+        each.map_or(f64::INFINITY, |(each, last)| rate * each * last.end_s().max(LONGEST_S))
+    }
+
+    /// Requests of what arrives, by the last trial.
+    fn per_arrival(&self) -> Option<f64> {
+        let last = self.tried.last().filter(|t| t.at[1] > 0.0)?;
+        Some((last.requests as f64 / (last.at[1] * last.rate)).max(1.0))
     }
 
     /// Requests that a trial of that many events is foreseen to need: the larger number of those that the nearest trials on both sides of

@@ -107,8 +107,7 @@ pub struct Strays {
     /// In all.
     #[serde(flatten)]
     pub counts: StrayCounts,
-    /// How often the system said that datagrams do not arrive (ICMP) while none was under way that waits for an answer: at most once for each
-    /// that was sent.
+    /// How often the system said that a datagram met a port at which nothing listens (ICMP) while none was under way that waits for an answer.
     pub unreachable: u64,
     /// The same and what was sent, interval by interval from the plan's zero; empty unless that was asked for (`--interval`).
     #[serde(skip_serializing_if = "Vec::is_empty")]

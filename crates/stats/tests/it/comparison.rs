@@ -331,7 +331,6 @@ fn all_intervals_of_two_runs_hold_together_in_500_pairs() {
     }
 }
 
-/// A percentile that a few bursts decide is not compared, and says so; where each request is a burst of its own it is.
 /// A target that is down answers nothing: `rate lower` is shown, and the limit is that of a count of none.
 #[test]
 fn a_rate_of_nothing_is_compared() {
@@ -347,6 +346,7 @@ fn a_rate_of_nothing_is_compared() {
     assert!(high > 0.0 && high * rate.base.value.unwrap() * 60.0 < 6.0, "{rate:?}");
 }
 
+/// A percentile that a few bursts decide is not compared, and says so; where each request is a burst of its own it is.
 #[test]
 fn a_percentile_that_few_bursts_decide_is_not_compared() {
     let p999 = |system: System| {

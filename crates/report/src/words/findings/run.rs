@@ -94,11 +94,9 @@ fn text(of: &Run) -> String {
                 kinds.join(", ")
             )
         }
-        Run::Unreachable { n, of } => format!(
-            "Of {} sent, {} met a port at which nothing listens (ICMP).",
-            plural(*of, "datagram"),
-            count(*n)
-        ),
+        Run::Unreachable { n } => {
+            format!("{} met a port at which nothing listens (ICMP).", plural(*n, "datagram"))
+        }
         Run::Redirects { n, of } => format!(
             "{} of {} requests ({}) ended with a redirect, which was not followed.",
             count(*n),

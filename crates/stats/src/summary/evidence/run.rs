@@ -28,8 +28,8 @@ pub enum Run {
     Censored { n: u64, of: u64, bounds: Vec<String> },
     /// `n` of `of` requests failed: outcomes with their counts, the most frequent first; `many`: more than is tolerated.
     Errors { n: u64, of: u64, outcomes: Vec<(String, u64)>, many: bool },
-    /// The system said `n` times that datagrams do not arrive, of `of` that were sent.
-    Unreachable { n: u64, of: u64 },
+    /// The system said `n` times that a datagram met a port at which nothing listens.
+    Unreachable { n: u64 },
     /// `n` of `of` requests were answered with a redirect, and redirects were not followed.
     Redirects { n: u64, of: u64 },
     /// Arrivals started within a pause of the plan.
