@@ -35,7 +35,7 @@ impl Traces {
     }
 
     /// The header `traceparent` of one of its requests, which is asked to be recorded (`sampled`): the one with that number in its session, after
-    /// so many redirects (below 256).
+    /// that number of redirects (below 256).
     pub fn header(self, group: u16, k: u64, number: u32, redirects: u32) -> impl fmt::Display {
         let place = u64::from(group) << 40 | u64::from(number) << 8 | u64::from(redirects & 0xff);
         let parent = self.parents.bits(k, place).max(1);

@@ -21,7 +21,7 @@ use headway_stats::comparison::Comparison;
 use headway_stats::summary::LoadVerdict;
 use std::io::{self, Write as _};
 
-/// Rounds of a live comparison, unless it is said how many.
+/// Rounds of a live comparison by default.
 const ROUNDS: u64 = 10;
 
 const SUBJECT: Subject<'_> = Subject {

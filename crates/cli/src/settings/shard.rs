@@ -78,7 +78,7 @@ pub fn find(env: &dyn Fn(&str) -> Option<String>) -> Result<Found> {
             }
             *first
         }
-        // One of several shards, whose number is missing: a single process of another engine says nothing of it.
+        // This engine has an index and no count. A single process of another engine does not tell the count.
         ([], _, Some(engine)) => {
             let index = env(engine.index).unwrap_or_default();
             bail!(

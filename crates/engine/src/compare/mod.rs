@@ -202,7 +202,7 @@ fn steps_are_known(loaded: &[Loaded], conditions: &[Condition]) -> Result<(), Er
 
 /// Refuses to compare a run with itself.
 fn each_once(paths: &[PathBuf]) -> Result<(), Error> {
-    // A document of a run folder stands for the folder.
+    // The summary of a run folder names the same run as the folder.
     let same = |path: &Path| {
         let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         match whole.parent().filter(|_| load::is_of_its_folder(&whole)) {

@@ -41,7 +41,7 @@ pub struct SimulatedRun<'a> {
 }
 
 impl SimulatedRun<'_> {
-    /// What is asked of it, as the summary of a run tells it.
+    /// Its plan, as in the summary of a run.
     pub fn asked(&self) -> PlanSummary {
         let seconds = |span: headway_base::Nanos| Some(span.as_secs_f64());
         PlanSummary {

@@ -139,7 +139,7 @@ pub fn table(all: &[Played]) -> Table {
     let rank = |list: List, i: usize| Cell {
         published: Some(printed.rank(list, i) as f64),
         replications: ours.as_ref().filter(|_| all.len() > 1).map(|lists| {
-            // One rank from all replications, whose intervals it comes from: it has no spread of its own.
+            // All replications give one rank, so it has no spread.
             let mean = lists.rank(list, i) as f64;
             Range { n: all.len() as u64, mean, p05: None, p95: None, sd: None, ci: None }
         }),

@@ -122,7 +122,7 @@ pub struct DriftFound {
     pub rate: f64,
     /// The first and the last look: minutes since the search began.
     pub minutes: [f64; 2],
-    /// The geometric mean of the response times at these, seconds, to half octaves of each response.
+    /// The geometric mean of the response times at these, seconds.
     pub response: [f64; 2],
     /// Whether it is the finding `drifts`: more than chance, and in these minutes more than the precision that was asked for.
     pub drifts: bool,

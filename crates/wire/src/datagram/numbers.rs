@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(numbers.take(256).map(|number| number & 0xff), Some(7));
     }
 
-    /// A late answer is never taken for that to a request whose number is written the same.
+    /// A late answer is not credited to a later request with the same number in its datagram.
     #[test]
     fn a_number_that_was_given_up_is_written_for_no_other_request() {
         for (width, numbers_of_it) in [(1, 256), (2, 65_536)] {
