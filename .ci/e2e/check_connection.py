@@ -114,6 +114,7 @@ def unusable(tmp):
         ("swapped", ["--cert", key, "--key", cert], ["holds no certificate", "-----BEGIN PRIVATE KEY-----", "BEGIN CERTIFICATE"]),
         ("der", ["--cacert", tmp / "der.pem"], ["--cacert", "DER", "-inform der"]),
         ("damaged", ["--cacert", tmp / "damaged.pem"], ["damaged.pem: line 1: ", "BEGIN CERTIFICATE"]),
+        ("unverified", ["-k", "--cacert", tmp / "damaged.pem"], ["damaged.pem: line 1: ", "BEGIN CERTIFICATE"]),
         ("locked", ["--cert", cert, "--key", tmp / "locked.key"], ["the key is encrypted", "openssl pkey"]),
         ("missing", ["--cacert", tmp / "nowhere"], ["nowhere", "cannot be read"]),
         ("sni", ["--sni", "127.0.0.1"], ["--sni", "is no name that TLS can indicate", "example.org"]),

@@ -17,6 +17,7 @@ pub mod record;
 pub mod sink;
 pub mod special;
 pub mod station;
+pub mod status;
 pub mod time;
 pub mod time_scale;
 pub mod trace;

@@ -12,6 +12,9 @@ pub const TIME_WAIT_S: f64 = 60.0;
 /// seconds: time stamps of the two connections must differ.
 pub const TIME_WAIT_REUSED_S: f64 = 1.0;
 
+/// A worker that handles events for more than this share of its time is saturated: the generator, not the target, sets the pace.
+pub const SATURATED: f64 = 0.8;
+
 /// What this machine allows the process. What the system does not say is none.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Machine {

@@ -87,14 +87,11 @@ impl TlsSetup {
     }
 
     fn verifying(host: &str, insecure: bool, cacert: Option<&Pem>) -> Result<TlsSetup, TlsError> {
+        let given = cacert.map(roots_of).transpose()?;
         if insecure {
             return TlsSetup::with_verifier(host, |provider| Ok(Arc::new(NoVerification(provider))));
         }
-        if let Some(cacert) = cacert {
-            let mut roots = RootCertStore::empty();
-            for certificate in certificates("--cacert", cacert)? {
-                roots.add(certificate).map_err(|error| pem::wrong("--cacert", cacert, &error))?;
-            }
+        if let Some(roots) = given {
             return TlsSetup::with_roots(host, roots);
         }
         let loaded = rustls_native_certs::load_native_certs();
@@ -272,6 +269,15 @@ pub(crate) fn failure_kind(error: &rustls::Error, first: Option<u8>) -> Option<K
         Of::NotValidForName | Of::NotValidForNameContext { .. } => KnownFailure::CertificateName,
         _ => KnownFailure::CertificateUntrusted,
     })
+}
+
+/// The authorities that the file of `--cacert` names; they are looked at even where nothing is verified.
+fn roots_of(cacert: &Pem) -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates("--cacert", cacert)? {
+        roots.add(certificate).map_err(|error| pem::wrong("--cacert", cacert, &error))?;
+    }
+    Ok(roots)
 }
 
 /// For `-k`: any certificate will do, but the handshake's signatures are still checked.

@@ -12,6 +12,7 @@ use crate::phase::Ranges;
 use crate::responses::{Sample, Strata};
 use crate::summary::{Failure, LabelSummary, ResponseKind, Spread};
 use crate::time_split::TimeSplitKept;
+use headway_base::status::REDIRECTS;
 use headway_base::{Nanos, Outcome, Record, Trigger};
 use std::collections::BTreeMap;
 
@@ -71,9 +72,6 @@ pub(crate) struct Requests {
 
 /// Kinds of failure that are kept apart by step; there are as many again without it at most.
 const MOST_FAILURES: usize = 4_096;
-
-/// Statuses of redirects (RFC 9110, 15.4).
-const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 
 /// Requests that were not sent.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,6 +4,7 @@
 //! the law of the gaps.
 
 use crate::summary::{Generator, PlanSummary, Simulation, Source};
+use headway_base::machine::SATURATED;
 use headway_base::{Nanos, Profile, TimeScale};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -272,7 +273,7 @@ impl Default for Tolerances {
             pattern_dispersion: 1.2,
             low_dispersion: 0.8,
             stall: Nanos::from_millis(1),
-            saturated: 0.8,
+            saturated: SATURATED,
             errors: 0.01,
             feedback: 0.03,
             trend: 0.2,

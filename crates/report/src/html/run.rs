@@ -5,6 +5,7 @@ use super::tables::dash;
 use crate::Style;
 use crate::format::{chosen, count, instant, plural, rate, share, time};
 use crate::words::{self, Kind, Tone};
+use headway_base::machine::SATURATED;
 use headway_stats::Summary;
 use headway_stats::summary::WorkerTime;
 
@@ -18,7 +19,7 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
     let row = |(i, worker): (usize, &WorkerTime)| {
         let total = worker.handling + worker.polling + worker.sleeping;
         let part = |x: f64| if total > 0.0 { share(x / total) } else { "-".into() };
-        let saturated = total > 0.0 && worker.handling / total > words::SATURATED;
+        let saturated = total > 0.0 && worker.handling / total > SATURATED;
         vec![
             cell(format!("worker {i}")),
             toned(if saturated { Tone::Bad } else { Tone::Plain }, part(worker.handling)),
@@ -170,7 +171,7 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
             count(measured.after)
         ),
     ));
-    pairs.push(("saturation limit", format!("{} % of a worker's time", chosen(words::SATURATED * 100.0))));
+    pairs.push(("saturation limit", format!("{} % of a worker's time", chosen(SATURATED * 100.0))));
     page.pairs(&pairs);
     page.raw("</section>\n");
 }

@@ -4,7 +4,8 @@ use super::layout::{Page, WIDTH, span};
 use super::{command, verdict};
 use crate::Style;
 use crate::format::{chosen, count, instant, plural, share, time};
-use crate::words::{self, Reason, ReasonId, SATURATED, Tone};
+use crate::words::{self, Reason, ReasonId, Tone};
+use headway_base::machine::SATURATED;
 use headway_stats::Summary;
 use headway_stats::summary::{FindingId, Severity};
 

@@ -2,9 +2,10 @@
 //!
 //! Absent: what these rest on; [`super::pattern()`] and the other sentences have that.
 
-use super::{Answer, SATURATED, Tone, asked, busiest_worker, failures, outcome_meaning, total};
+use super::{Answer, Tone, asked, busiest_worker, failures, outcome_meaning, total};
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use headway_base::Outcome;
+use headway_base::machine::SATURATED;
 use headway_stats::Summary;
 use headway_stats::summary::{Connects, FailureReason, Pattern};
 

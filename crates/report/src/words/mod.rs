@@ -324,9 +324,6 @@ pub fn busiest_worker(summary: &Summary) -> Option<[f64; 3]> {
 /// What a run of one shard must say of itself.
 pub const ONE_SHARD: &str = "these numbers are one shard's, which judges no threshold; `headway merge` makes one run of all shards' folders";
 
-/// A worker that spends more than this share of its time handling events is saturated.
-pub const SATURATED: f64 = 0.8;
-
 /// The command that repeats the run. The seed is added where the known command leaves it to chance; reading another
 /// tool's file has none.
 pub fn repeat(summary: &Summary, style: &crate::Style) -> Option<String> {

@@ -6,6 +6,7 @@
 //! really came, which nothing tells.
 
 use headway_base::Nanos;
+use headway_base::machine::SATURATED;
 
 #[derive(Clone, Copy, Debug)]
 struct Stall {
@@ -14,9 +15,6 @@ struct Stall {
     /// Whether a connection came free right after it.
     freed: bool,
 }
-
-/// A generator that is busy for more than this share of its time is what limits the load: as `Tolerances::saturated` in `stats`.
-const SATURATED: (i64, i64) = (4, 5);
 
 /// Since the cap was reached.
 #[derive(Debug, Default)]
@@ -62,7 +60,7 @@ impl Stalls {
     #[inline]
     pub(super) fn less(&self, since: Nanos, from: Nanos, now: Nanos) -> Nanos {
         let span = (now - from).max(Nanos::ZERO);
-        if self.busy.0.saturating_mul(SATURATED.1) > (now - since).0.saturating_mul(SATURATED.0) {
+        if self.busy.as_secs_f64() > SATURATED * (now - since).as_secs_f64() {
             return Nanos::ZERO;
         }
         if self.all.is_empty() {

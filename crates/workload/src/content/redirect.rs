@@ -11,8 +11,6 @@ use super::values::Values;
 use headway_base::KnownFailure;
 use url::{Origin, Position, Url};
 
-/// Statuses that name another place to go to (RFC 9110, 15.4).
-pub(super) const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 /// The header that names it.
 pub(super) const LOCATION: &str = "Location";
 
@@ -79,7 +77,12 @@ impl Script {
             return Err(fault.of_kind(KnownFailure::TooManyRedirects));
         }
         let root = self.own_root(visit, memory);
-        let here = root.as_ref().and_then(|root| root.join(&self.path_and_query_of(visit, memory)).ok());
+        // Put together, as a path that begins with two slashes would be taken for a host.
+        let at = |root: &Url| {
+            Url::parse(&(root[..Position::BeforePath].to_owned() + &self.path_and_query_of(visit, memory)))
+                .ok()
+        };
+        let here = root.as_ref().and_then(at);
         let to = here.as_ref().and_then(|here| here.join(location).ok());
         let (Some(root), Some(to)) = (root, to) else {
             let same = "redirected to what is no place of the target".to_owned();

@@ -5,10 +5,11 @@ use super::encode::{Encoding, is_header_value, is_token};
 use super::expect::{BodyTest, Expect, StatusSet};
 use super::finder::{Extract, Place};
 use super::pointer::Tree;
-use super::redirect::{LOCATION, REDIRECTS};
+use super::redirect::LOCATION;
 use super::render::TRACEPARENT;
 use super::template::{Piece, Run, Source, Template, push_fixed};
 use crate::request::Request;
+use headway_base::status::REDIRECTS;
 
 /// A header whose value is put together.
 #[derive(Clone)]

@@ -86,6 +86,12 @@ fn places_are_taken_as_browsers_take_them() {
         assert_eq!(from("http://a.test").led(302, location).as_deref(), Ok(path), "{location}");
     }
     assert_eq!(from("http://a.test/base").led(301, "x").as_deref(), Ok("/base/dir/x"));
+    let slashes = Step::new("list", "GET", &Template::fixed("//b/page")).unwrap();
+    assert_eq!(
+        Walk::new("http://a.test", slashes, 10).led(302, "next").as_deref(),
+        Ok("//b/next"),
+        "no host"
+    );
     let mut walk = from("http://a.test");
     assert_eq!(walk.led(302, "/a/b").as_deref(), Ok("/a/b"));
     assert_eq!(walk.led(302, "c").as_deref(), Ok("/a/c"), "relative to where the redirect led");
