@@ -142,7 +142,7 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
             if let Some(row) = found.trials.iter().rfind(|row| row.ended.is_failure()) {
                 let seen = row.response.iter().map(|p| format!("p{} {}", p.percent, time(p.value)));
                 let seen: Vec<String> = seen.chain(row.failed.map(|failed| format!("failed {}", share(failed)))).collect();
-                let text = format!("seen at {}: {}; a lower --from, or a threshold that the target can meet, is needed", rate_of(found, row.rate), seen.join(", "));
+                let text = format!("seen at {}: {}; a threshold that the target can meet is needed, or a lower --from where one was given", rate_of(found, row.rate), seen.join(", "));
                 all.push(sentence(Tone::Plain, text));
             }
         }

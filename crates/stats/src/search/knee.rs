@@ -58,6 +58,11 @@ const AGAIN: usize = 3;
 /// Standard errors beyond which there may be one.
 const MAYBE: f64 = 1.8;
 
+/// Where no rate has held, the share beyond the limit at a rate of nothing is foretold from the lowest rate and one at least so many times as
+/// high. Where it is beyond the limit by this factor and so many standard errors, no lower rate would hold.
+const APART: f64 = 4.0;
+const HOPELESS: (f64, f64) = (1.5, 3.0);
+
 /// What a search looks for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bounds {
@@ -322,10 +327,24 @@ impl Search {
     /// No rate holds yet.
     fn downwards(&self, fails: f64) -> Next {
         let lowest = self.bounds.lowest;
-        if fails <= lowest * (1.0 + 1e-9) {
+        if fails <= lowest * (1.0 + 1e-9) || self.is_hopeless() {
             return Next::Over(Knee::Below(fails));
         }
         decide((fails / 2.0).max(lowest))
+    }
+
+    /// Whether no load is small enough. The line is that of the fit; where the curve flattens towards low rates the share is larger than it says.
+    fn is_hopeless(&self) -> bool {
+        let measured = || self.tried.iter().filter_map(|t| t.log_ratio.map(|of| (t.rate, of)));
+        let Some((low, (at_low, variance))) = measured().min_by(|a, b| a.0.total_cmp(&b.0)) else {
+            return false;
+        };
+        let above = measured().filter(|(rate, _)| *rate >= APART * low * (1.0 - 1e-9));
+        let Some((high, (at_high, of_high))) = above.min_by(|a, b| a.0.total_cmp(&b.0)) else { return false };
+        let weight = low / (high - low);
+        let at_nothing = at_low - weight * (at_high - at_low).max(0.0);
+        let error = ((1.0 + weight).powi(2) * variance + weight * weight * of_high).sqrt();
+        at_nothing > HOPELESS.0.ln() + HOPELESS.1 * error
     }
 
     /// No rate fails yet.

@@ -204,6 +204,40 @@ fn what_never_or_always_holds_is_said() {
     assert_eq!(scripted(bounds(10.0, Some(500.0)), |_, _| HOLDS).0, Knee::Above(500.0));
 }
 
+/// A time that most services take: rates are not halved until the budget ends. Where a rate far below the first one holds, it is found.
+#[test]
+fn a_threshold_that_no_load_meets_is_given_up_soon() {
+    for (queue, limit_ms) in [
+        (Queue { servers: 4, service_s: 0.008, room: None, leak: 0.0 }, 1),
+        (Queue { servers: 1, service_s: 0.01, room: None, leak: 0.0 }, 20),
+    ] {
+        for seed in 0..10 {
+            let low = Bounds { from: 50.0, lowest: 1e-3, to: None, precision: 0.05 };
+            let (found, search, _) = queue.search(&[below(limit_ms, 0.01)], low, seed);
+            assert!(
+                matches!(found, Knee::Below(rate) if rate >= 5.0),
+                "{limit_ms} ms, seed {seed}: {found:?} of {:?}",
+                search.tried()
+            );
+        }
+    }
+    // The share at a rate of nothing is 0.8 and 0.9 of the limit here.
+    let queue = Queue { servers: 1, service_s: 0.001, room: None, leak: 0.0 };
+    for share in [0.8, 0.9] {
+        let limit_ms = 5;
+        let limit = f64::exp(-f64::from(limit_ms)) / share;
+        for seed in 0..10 {
+            let low = Bounds { from: 700.0, lowest: 1e-3, to: None, precision: 0.3 };
+            let (found, search, _) = queue.search(&[below(i64::from(limit_ms), limit)], low, seed);
+            assert!(
+                !matches!(found, Knee::Below(_)),
+                "{share}, seed {seed}: {found:?} of {:?}",
+                search.tried()
+            );
+        }
+    }
+}
+
 #[test]
 fn the_generators_limit_is_tried_three_times_and_approached() {
     let (knee, tried) =
