@@ -272,7 +272,7 @@ impl Live {
             }
             if let Some((strays, interval)) = strays.zip(self.interval) {
                 let one_way = self.answer == Some(Answer::None);
-                strays.intervals = intervals(&report, &summary.series, interval, one_way);
+                strays.intervals = intervals(&report.workers, &summary.series, interval, one_way);
             }
             summary.verdict.findings.extend(findings.into_iter().map(ports::after));
             let bound = crate::doctor::first_bound(spec, self, local, summary);
@@ -317,7 +317,7 @@ fn counts(Tally { late, duplicates, reordered, unexpected }: Tally) -> StrayCoun
 }
 
 /// What became of datagrams, in intervals of whole seconds; rows of the series that are longer make them longer.
-fn intervals(report: &RunReport, series: &[SeriesRow], interval: Nanos, one_way: bool) -> Vec<DatagramRow> {
+fn intervals(workers: &[WorkerReport], series: &[SeriesRow], interval: Nanos, one_way: bool) -> Vec<DatagramRow> {
     let length = interval.as_secs_f64();
     let place = |at_s: f64| interval_at(at_s, length);
     let mut rows: Vec<DatagramRow> = Vec::new();
@@ -336,11 +336,11 @@ fn intervals(report: &RunReport, series: &[SeriesRow], interval: Nanos, one_way:
         let interval = &mut rows[at];
         interval.sent += row.started;
         let timeouts = row.failures.get(Outcome::Timeout.name()).copied().unwrap_or(0);
-        interval.received = interval.received.map(|n| n + row.completed + answered(row));
+        interval.received = interval.received.map(|n| n + row.completed + failed(row, comes_as_datagram));
         interval.lost = interval.lost.map(|n| n + timeouts);
     }
     let last = rows.len().saturating_sub(1);
-    for worker in &report.workers {
+    for worker in workers {
         for (second, &tally) in worker.tallies.iter().enumerate() {
             let Some(row) = rows.get_mut(place(second as f64).min(last)) else { continue };
             row.counts.add(counts(tally));
@@ -386,11 +386,20 @@ fn connect_rows(series: &[SeriesRow], interval: Nanos) -> Vec<ConnectRow> {
     rows
 }
 
-/// Requests that failed for what their answers said.
+/// Requests that failed for what their responses said.
 fn answered(row: &SeriesRow) -> u64 {
-    let failed =
-        row.failures.iter().filter(|(name, _)| Outcome::from_name(name).is_some_and(Outcome::answered));
+    failed(row, Outcome::answered)
+}
+
+/// Requests that failed in one of these ways.
+fn failed(row: &SeriesRow, is_one: fn(Outcome) -> bool) -> u64 {
+    let failed = row.failures.iter().filter(|(name, _)| Outcome::from_name(name).is_some_and(is_one));
     failed.map(|(_, n)| n).sum()
+}
+
+/// Whether a datagram came that ended the request so, be it a bad one.
+fn comes_as_datagram(outcome: Outcome) -> bool {
+    outcome.answered() || matches!(outcome, Outcome::Protocol | Outcome::TooLarge)
 }
 
 /// Connections that were established, by protocol.
@@ -540,4 +549,32 @@ fn reasons(worker: &WorkerReport, redactor: &Redactor) -> FailureReasons {
     };
     let others = worker.reasons.others().iter().map(|(outcome, &n)| (outcome.name().to_owned(), n));
     FailureReasons { rows: worker.reasons.rows().flat_map(of_outcome).collect(), others: others.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_response_was_received_too() {
+        let failures = [
+            (Outcome::Status, 1),
+            (Outcome::Check, 2),
+            (Outcome::Protocol, 4),
+            (Outcome::TooLarge, 8),
+            (Outcome::Timeout, 16),
+            (Outcome::Refused, 32),
+        ];
+        let row = SeriesRow {
+            to_s: 1.0,
+            started: 163,
+            completed: 100,
+            failed: 63,
+            failures: failures.map(|(outcome, n)| (outcome.name().to_owned(), n)).into(),
+            ..SeriesRow::default()
+        };
+        let rows = intervals(&[], &[row], Nanos::from_millis(1_000), false);
+        let [row] = &rows[..] else { panic!("{rows:?}") };
+        assert_eq!((row.sent, row.received, row.lost), (163, Some(115), Some(16)));
+    }
 }

@@ -133,6 +133,19 @@ impl Client {
         Some(released)
     }
 
+    /// The request that a datagram which just came would end by its number.
+    pub(crate) fn awaiting(&self, datagram: &[u8]) -> Option<StreamId> {
+        let Match::Number(field, numbers) = &self.answers else { return None };
+        let number = number_in(datagram, *field).filter(|_| self.turn.is_none())?;
+        numbers.open(number).map(StreamId)
+    }
+
+    /// A datagram that just came belongs to no request, whatever its number.
+    pub(crate) fn pass_over(&mut self, datagram: &mut &[u8]) {
+        *datagram = &[];
+        self.tally.unexpected += 1;
+    }
+
     /// Whose answer this datagram is, if anybody's.
     fn whose(&mut self, datagram: &[u8]) -> Option<u32> {
         match &mut self.answers {
@@ -146,11 +159,10 @@ impl Client {
                 self.tally.unexpected += 1;
             }
             Match::Number(field, numbers) => {
-                let Some(written) = datagram.get(usize::from(field.offset)..field.end()) else {
+                let Some(number) = number_in(datagram, *field) else {
                     self.tally.unexpected += 1;
                     return None;
                 };
-                let number = written.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
                 match numbers.answered(number) {
                     Whose::Open { slot, reordered } => {
                         self.tally.reordered += u64::from(reordered);
@@ -164,6 +176,12 @@ impl Client {
         }
         None
     }
+}
+
+/// The number at that place of a datagram, if it is that long.
+fn number_in(datagram: &[u8], field: Field) -> Option<u64> {
+    let written = datagram.get(usize::from(field.offset)..field.end())?;
+    Some(written.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }
 
 impl ClientConnection for Client {
