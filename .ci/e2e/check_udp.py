@@ -178,6 +178,7 @@ def mistakes(tmp):
             ([url, "--answer", "until:x"], "udp"),
             ([url, "--answer", "match:x"], "match"),
             ([url, "--http2"], "http"),
+            ([url, "-b", "hello", "--answer", "match:2+4"], "with a sum of at most 5"),
             (["http://127.0.0.1:9", "--one-way"], "http"),
         ]:
             ended = headway("run", *arguments, cwd=tmp).exits(2)
@@ -263,6 +264,12 @@ journey:
 """
         )
         all_ended(run(scenario, tmp=tmp, name="scenario"), "ok")
+        names.write_text("name\nbad..name\n")
+        bad = run(scenario, tmp=tmp, name="bad")
+        conserved(bad.summary)
+        equal(set(bad.summary["outcomes"]), {"unsent"}, f"outcomes ({bad})")
+        contains(bad.out, "'bad..name' is no name", "the first screen")
+        expect("Lower the rate" not in bad.out, f"advice against bad names: {bad.out}")
         for arguments, words in [
             ([server], "nothing is asked"),
             ([server + "/a/b"], "one name"),

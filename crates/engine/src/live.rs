@@ -115,6 +115,7 @@ impl Live {
     /// What the protocol does not allow.
     pub fn requests(&self, plan: &Plan) -> anyhow::Result<headway_live::Requests> {
         let requests = headway_live::Requests::new(&self.target, self.script.clone())?;
+        requests.fit(&self.protocols(plan))?;
         Ok(if plan.opens_each() { requests.closing()? } else { requests })
     }
 
@@ -317,7 +318,12 @@ fn counts(Tally { late, duplicates, reordered, unexpected }: Tally) -> StrayCoun
 }
 
 /// What became of datagrams, in intervals of whole seconds; rows of the series that are longer make them longer.
-fn intervals(workers: &[WorkerReport], series: &[SeriesRow], interval: Nanos, one_way: bool) -> Vec<DatagramRow> {
+fn intervals(
+    workers: &[WorkerReport],
+    series: &[SeriesRow],
+    interval: Nanos,
+    one_way: bool,
+) -> Vec<DatagramRow> {
     let length = interval.as_secs_f64();
     let place = |at_s: f64| interval_at(at_s, length);
     let mut rows: Vec<DatagramRow> = Vec::new();

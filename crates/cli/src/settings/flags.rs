@@ -215,6 +215,16 @@ pub(super) struct Body {
     file: Option<String>,
 }
 
+/// What says on the command line what is sent to a target of plain bytes: the body's flag, or the URL.
+pub(super) fn says_what_is_sent(args: &RunArgs) -> String {
+    let file = args.body_file.as_ref().map(|file| format!("--body-file {}", file.display()));
+    let body = args.body.as_deref().map(|text| match text.starts_with(['@', '-']) {
+        true => format!("-b {text}"),
+        false => "-b".to_owned(),
+    });
+    file.or(body).unwrap_or_else(|| args.target.clone())
+}
+
 /// What `-b` or `--body-file` gives: text, the file behind an `@`, or standard input.
 ///
 /// # Errors

@@ -25,6 +25,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_base::TimeScale;
 use headway_engine::{Keep, Live, RunSpec, Start, wait};
+use headway_live::RequestsError;
 use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
@@ -123,8 +124,14 @@ impl RunSettings {
             target,
         };
         // What the protocol does not allow is found now, not when the run begins.
-        live.requests(&load.plan)
-            .map_err(|error| anyhow!("{}", live.redactor.hide(&format!("{error:#}"))))?;
+        live.requests(&load.plan).map_err(|error| {
+            let unfit = error.downcast_ref::<RequestsError>().filter(|_| file.is_made());
+            let told = match unfit.filter(|_| !live.target.scheme.is_http()) {
+                Some(RequestsError { error, .. }) => format!("{}: {error}", flags::says_what_is_sent(args)),
+                None => format!("{error:#}"),
+            };
+            anyhow!("{}", live.redactor.hide(&told))
+        })?;
         if live.tls != Tls::default() {
             live.tls_setup()?;
         }

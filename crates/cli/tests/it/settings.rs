@@ -328,3 +328,25 @@ fn a_list_of_targets_is_a_scenario() {
     std::fs::write(&path, "GET http://h/a\nGET http://i/a\n").unwrap();
     assert!(error(&path).contains("several hosts (http://h, http://i)"), "{}", error(&path));
 }
+
+/// No rate and no target sends these: the error names the flag or the URL, and what would be accepted.
+#[test]
+fn what_no_datagram_holds_is_refused_before_the_run() {
+    let over = std::env::temp_dir().join(format!("headway-over-{}.bin", std::process::id()));
+    std::fs::write(&over, vec![0; 65_508]).unwrap();
+    let file = over.display();
+    for (line, at, wanted) in [
+        (&*format!("udp://127.0.0.1:1 -b @{file}"), &*format!("-b @{file}: "), "at most 65507"),
+        ("udp://127.0.0.1:1 -b hello --answer match:2+4", "-b: ", "with a sum of at most 5"),
+        ("udp://127.0.0.1:1 --answer match:60+8", "udp://127.0.0.1:1: ", "with a sum of at most 64"),
+        ("udp://127.0.0.1:1 -b hello --answer match:65500+8", "-b: ", "with a sum of at most 65507"),
+        ("dns://127.0.0.1/bad..name", "dns://127.0.0.1/bad..name: ", "labels of 1 to 63"),
+    ] {
+        let told = error(line);
+        assert!(told.starts_with(at) && told.contains(wanted), "{line}: {told}");
+    }
+    std::fs::remove_file(&over).unwrap();
+    for line in ["udp://127.0.0.1:1 -b hello --answer match:1+4", "udp://127.0.0.1:1 --answer match:56+8"] {
+        resolve(line).expect(line);
+    }
+}

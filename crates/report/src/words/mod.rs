@@ -276,7 +276,7 @@ pub fn outcome_meaning(name: &str) -> &'static str {
         Some(Outcome::Shed) => "gave up waiting for a connection",
         Some(Outcome::Cancelled) => "cancelled by the user",
         Some(Outcome::Unfinished) => "the run ended before the answer",
-        Some(Outcome::Unsent) => "not sent: no value, or too late",
+        Some(Outcome::Unsent) => "not sent: no value that fits, or late",
         Some(Outcome::RefusedStream) => "refused by the target, unread (HTTP/2)",
         None => "",
     }

@@ -41,7 +41,7 @@ pub enum QuestionError {
     #[error("'{0}' is no question: write a name and a type, as in example.com A")]
     Shape(String),
     /// No name.
-    #[error("'{0}' is no name: labels of 1 to 63 ASCII characters with dots between, 255 in all")]
+    #[error("'{0}' is no name: labels of 1 to 63 ASCII characters, 255 in all")]
     Name(String),
     /// No type.
     #[error(
