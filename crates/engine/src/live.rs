@@ -139,6 +139,11 @@ impl Live {
         Protocols::new(self.target.scheme, http, self.streams, answer)
     }
 
+    /// Requests that a connection can be expected to carry at once: at least 1, at most `streams`.
+    pub fn at_once(&self, plan: &Plan) -> u32 {
+        self.protocols(plan).at_once(self.target.tls())
+    }
+
     /// Whether a load that does not give way when the target does may go to these addresses.
     fn permits(&self, plan: &Plan, addresses: &[Address]) -> anyhow::Result<()> {
         let is_mine = self.target_is_mine.as_deref() == Some(self.target.host());
@@ -220,7 +225,7 @@ impl Live {
         let is_http = self.target.scheme.is_http();
         manifest.asked.http = is_http.then(|| self.http.name().to_owned());
         manifest.asked.answer = protocols.answer.as_ref().map(ToString::to_string);
-        let several = protocols.at_once(self.target.tls()) > 1;
+        let several = self.at_once(plan) > 1;
         manifest.asked.streams = several.then_some(protocols.streams);
         manifest.asked.spread = self.spread;
         manifest.asked.traceparent = self.script.is_tracing();

@@ -11,6 +11,7 @@ use headway_engine::manifest::STEP;
 use headway_stats::Threshold;
 use headway_workload::Target;
 use headway_workload::scenario::Override;
+use headway_workload::target::Scheme;
 use std::path::Path;
 
 /// Methods that are keys of a step.
@@ -179,6 +180,15 @@ fn datagram(args: &RunArgs, target: &Target, headers: &[(String, String)], body:
     if args.method.is_some() || !headers.is_empty() {
         bail!(
             "{target}: a target of {name} takes plain bytes: leave -m and -H out, and give the bytes with -b"
+        );
+    }
+    if target.scheme == Scheme::Udp
+        && body.bytes.is_empty()
+        && (args.body.is_some() || args.body_file.is_some())
+    {
+        bail!(
+            "{}: an empty datagram cannot be sent: give at least one byte, or leave that out for datagrams of 64 bytes with number and time",
+            says_what_is_sent(args)
         );
     }
     let mut made = made(&args.load, args.connections.as_ref(), SEND)?;

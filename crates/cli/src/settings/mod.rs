@@ -132,6 +132,7 @@ impl RunSettings {
             };
             anyhow!("{}", live.redactor.hide(&told))
         })?;
+        streams_fit(&live, &load.plan)?;
         if live.tls != Tls::default() {
             live.tls_setup()?;
         }
@@ -148,6 +149,29 @@ impl RunSettings {
         };
         Ok(RunSettings { spec, live, load, output, file })
     }
+}
+
+/// Whether a connection of plain bytes carries as many requests at once as is asked for. One of HTTP may: the target says so.
+fn streams_fit(live: &Live, plan: &Plan) -> Result<()> {
+    let (target, most) = (&live.shown_target, live.at_once(plan));
+    match live.streams {
+        _ if live.target.scheme.is_http() => {}
+        Some(asked) if asked > most && most > 1 => bail!(
+            "--streams {asked} (`streams:`): a socket to {target} carries at most {most} requests at once: write a number up to {most}, or \
+             leave it out"
+        ),
+        Some(asked) if asked > most => {
+            bail!(
+                "--streams {asked} (`streams:`): a connection to {target} carries one request at a time: leave it out"
+            )
+        }
+        _ if live.spread && most == 1 => bail!(
+            "--spread (`spread:`): a connection to {target} carries one request at a time, so that requests are spread over connections \
+             without it: leave it out"
+        ),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// The host that is its user's to overload, which must be that of the target.

@@ -350,3 +350,31 @@ fn what_no_datagram_holds_is_refused_before_the_run() {
         resolve(line).expect(line);
     }
 }
+
+#[test]
+fn flags_that_would_do_nothing_are_refused() {
+    for (line, at, why) in [
+        ("udp://127.0.0.1:1 --streams 65537", "--streams 65537", "at most 65536 requests at once"),
+        ("udp://127.0.0.1:1 --streams 257 --answer match:0+1", "--streams 257", "at most 256 requests"),
+        ("udp://127.0.0.1:1 --streams 5 --answer next", "--streams 5", "one request at a time"),
+        ("udp://127.0.0.1:1 --streams 5 -b own", "--streams 5", "one request at a time"),
+        ("udp://127.0.0.1:1 --spread --answer next", "--spread", "one request at a time"),
+        ("tcp://127.0.0.1:1 --streams 5 -b x --answer close", "--streams 5", "one request at a time"),
+        ("tcp://127.0.0.1:1 --spread -b x --answer close", "--spread", "one request at a time"),
+        ("h --connecting 5 --max-wait 1s", "--max-wait", "never wait for a free connection"),
+    ] {
+        let told = error(line);
+        assert!(told.starts_with(at) && told.contains(why), "{line}: {told}");
+    }
+    // The words of a line stand between spaces: this is an empty one.
+    let told = error("udp://127.0.0.1:1 -b ");
+    assert!(told.starts_with("-b: an empty datagram"), "{told}");
+    for line in [
+        "udp://127.0.0.1:1 --streams 65536",
+        "udp://127.0.0.1:1 -R 9 --streams 5 --spread -c 9",
+        "dns://127.0.0.1/a --spread --streams 65536",
+        "h --new-connections --max-wait 1s",
+    ] {
+        resolve(line).expect(line);
+    }
+}
