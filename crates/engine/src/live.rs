@@ -262,7 +262,7 @@ impl Live {
         let collected = collected.map_err(|_| anyhow!("the collector panicked"))?;
         let interrupted = cancel.asked() > 0 && report.ended < plan.end();
         let facts = Facts {
-            generator: Some(generator(&report, local, self.target.scheme.is_datagrams())),
+            generator: Some(generator(&report, local, self.target.scheme)),
             interrupted_at: interrupted.then(|| cancel.asked_at().map_or(report.ended, |at| clock.at(at))),
             send_cost: send_cost(&report),
             departures: departures(&report),
@@ -428,7 +428,7 @@ fn send_cost(report: &RunReport) -> Option<Nanos> {
     (sends > 0).then(|| Nanos(time.0 / sends as i64))
 }
 
-fn generator(report: &RunReport, local: bool, datagrams: bool) -> Generator {
+fn generator(report: &RunReport, local: bool, scheme: Scheme) -> Generator {
     let seconds = Nanos::as_secs_f64;
     let stalls = report.workers.iter().enumerate().flat_map(|(i, w)| {
         w.stalls.iter().map(move |s| Stall {
@@ -463,8 +463,9 @@ fn generator(report: &RunReport, local: bool, datagrams: bool) -> Generator {
         send_cost_s: send_cost(report).map(seconds),
         lacked: lacked(report),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
+        surplus: (scheme == Scheme::Tcp).then(|| report.workers.iter().map(|w| w.surplus).sum()),
         protocols: spoken(report),
-        datagrams: datagrams.then(|| strays(report)),
+        datagrams: scheme.is_datagrams().then(|| strays(report)),
         wait: Some(waited(&report.waited, &report.workers.iter().map(|w| w.wakeups).collect::<Vec<_>>())),
         ..Generator::default()
     }

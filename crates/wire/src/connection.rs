@@ -259,6 +259,11 @@ pub trait ClientConnection: Send {
         true
     }
 
+    /// Whether bytes came that no request had asked for, so that the connection is of no more use. Plain bytes alone tell.
+    fn has_surplus(&self) -> bool {
+        false
+    }
+
     /// Datagrams so far that were no answer, or came out of turn.
     fn tally(&self) -> Tally {
         Tally::default()

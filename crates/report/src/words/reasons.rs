@@ -339,6 +339,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
         Rule(RuleId::SocketsHeld) => KEEP_FEWER_SOCKETS,
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
         Finding(FindingId::Unreachable) => "Check the port of the URL, and that the target listens.",
+        Finding(FindingId::Surplus) => "Say by --answer where a response ends, as in `resp` for Redis.",
         Finding(FindingId::Redirects) => "Follow them by -L (`redirects: 10` in a scenario).",
         Finding(FindingId::SameHost) => "Put the generator on another machine, or pin each to its own cores.",
         _ => return None,
@@ -488,6 +489,7 @@ mod tests {
                 FindingId::ClosedLoop,
                 FindingId::FixedWork,
                 FindingId::Unreachable,
+                FindingId::Surplus,
                 FindingId::Redirects,
                 FindingId::SameHost,
             ] {
