@@ -265,6 +265,9 @@ journey:
 """
         )
         all_ended(run(scenario, tmp=tmp, name="scenario"), "ok")
+        root = run(f"{server}/.?type=NS", *LOAD, tmp=tmp, name="root")
+        conserved(root.summary)
+        expect(root.summary["failures"] == [] or {f["outcome"] for f in root.summary["failures"]} == {"status"}, f"the root is answered: {root}")
         names.write_text("name\nbad..name\n")
         bad = run(scenario, tmp=tmp, name="bad")
         conserved(bad.summary)
