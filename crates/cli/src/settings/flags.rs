@@ -122,8 +122,9 @@ pub(super) fn bare(args: &LoadArgs) -> Result<Made> {
 
 fn made(args: &LoadArgs, connections: Option<&Given<u64>>, step: &str) -> Result<Made> {
     let kind = Kind::of(args)?;
-    let path = if step == SEND { "''" } else { "/" };
-    let text = format!("users: {}\njourney: [{{ {step}: {path}, name: {STEP} }}]\n", kind.group());
+    // What is sent as plain bytes is put there by who knows how it was typed.
+    let step = if step == SEND { String::new() } else { format!("{step}: /, ") };
+    let text = format!("users: {}\njourney: [{{ {step}name: {STEP} }}]\n", kind.group());
     let mut values = Vec::new();
     if let (Kind::Work, None, Some(users)) = (kind, &args.users, connections) {
         values.push(Override::flag("-c", "users", &users.text));
@@ -201,12 +202,13 @@ fn datagram(args: &RunArgs, target: &Target, headers: &[(String, String)], body:
         (Some(_), false) => {
             bail!("{target}: the URL says what is asked for, and -b too: leave one of them out")
         }
-        (None, _) => {}
+        (None, false) => {}
+        (None, true) => values.push(Override::text(&says_what_is_sent(args), "journey.0", SEND, "")),
     }
     match (&body.file, std::str::from_utf8(&body.bytes)) {
         _ if body.bytes.is_empty() => {}
         (Some(file), _) => {
-            values.push(Override::set("journey.0.send", "{}"));
+            values.push(Override::flag("--body-file", "journey.0.send", "{}"));
             values.push(Override::text("--body-file", "journey.0.send", "file", file));
         }
         (None, Ok(text)) => values.push(Override::text("-b", "journey.0", SEND, text)),

@@ -378,3 +378,26 @@ fn flags_that_would_do_nothing_are_refused() {
         resolve(line).expect(line);
     }
 }
+
+/// A URL becomes a scenario, which nobody has written: errors show the flag or the URL as it was typed.
+#[test]
+fn errors_about_flags_show_no_file() {
+    for (line, shown) in [
+        ("tcp://127.0.0.1:1", "1 | tcp://127.0.0.1:1\n  | ^"),
+        ("tcp://127.0.0.1:1 --answer close", "1 | tcp://127.0.0.1:1 \n  | ^"),
+        ("tcp://127.0.0.1:1 --answer close -b ", "1 | -b \n  | ^^"),
+        ("tcp://127.0.0.1:1 --answer next -b x", "1 | --answer next"),
+        ("dns://127.0.0.1", "1 | dns://127.0.0.1 \n  | ^"),
+        ("dns://127.0.0.1 -b ", "1 | -b \n  | ^^"),
+        ("udp://127.0.0.1:1 --new-connections", "1 | --new-connections"),
+        ("udp://127.0.0.1:1 --connecting 5", "1 | --connecting 5"),
+        ("h --connecting 5 --http2", "1 | --connecting 5"),
+        ("h2c://h --new-connections", "1 | --new-connections"),
+        ("h --connecting 100 -c 50", "1 | --connecting 100"),
+        ("h --connecting 10m", "--connecting 10000000"),
+        ("h -u 50 -c 10", "1 | -u 50"),
+    ] {
+        let told = error(line);
+        assert!(told.contains(shown) && !told.contains("the flags"), "{line}: {told}");
+    }
+}
