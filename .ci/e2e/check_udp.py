@@ -49,7 +49,7 @@ def one_way(tmp):
     with Datagrams("--count", "--arrivals-log", log, tmp=tmp) as target:
         ended = run(target.url, *LOAD, "--one-way", tmp=tmp)
         summary = all_ended(ended, "ok")
-    contains(ended.out, "no answer is expected", "the first screen")
+    contains(ended.out, "no response is expected", "the first screen")
     equal(summary["generator"]["datagrams"]["unreachable"], 0, "datagrams that did not arrive")
     # The system says of each that it met a closed port, when the next is sent.
     closed = run(f"udp://127.0.0.1:{free_port()}", "-R", "50", "-d", "1s", "--one-way", tmp=tmp, name="closed")

@@ -280,7 +280,7 @@ pub struct RunArgs {
     /// Most requests at once on a connection of HTTP/2, as far as the target allows it, or on a socket of UDP or DNS [default: 100; 65536 over UDP]
     #[arg(help_heading = "HTTP", long, value_parser = given(units::parse_count), value_name = "N")]
     pub streams: Option<Given<u64>>,
-    /// Where an answer over tcp:// ends (until:'\r\n', bytes:16, length:4, resp, close, none), or which datagram it is over udp://
+    /// Where a response over tcp:// ends (until:'\r\n', bytes:16, length:4, resp, close, none), or which datagram it is over udp://
     /// (match:OFFSET+WIDTH, next, none)
     #[arg(help_heading = "TCP and UDP", long, value_name = "ANSWER")]
     pub answer: Option<String>,
