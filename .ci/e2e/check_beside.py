@@ -150,7 +150,7 @@ def audited(tmp):
         page = tmp / f"report{len(arguments)}.html"
         ended = headway("report", folder, *arguments, "--html", page, cwd=tmp).exits(0)
         contains(ended.out, "shop: simulation", "the report")
-        expect("answer size" not in ended.out and "answer size" not in page.read_text(), "sizes of answers that nobody sent")
+        expect("of a response:" not in ended.out and "response size" not in page.read_text(), "sizes of responses that nobody sent")
 
 
 @check("sim: a sweep of users who arrive, or of the rate of users who stay, is refused and names the group; --help is about simulations")

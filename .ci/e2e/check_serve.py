@@ -167,6 +167,7 @@ def late(tmp):
         (["--capacity", "130/s", "--udp"], "cannot be used with"),
         (["--capacity", "130/s", "--listen", f"unix:{tmp}/s"], "write host:port"),
         (["--backlog=-1"], "--backlog"),
+        (["--backlog", "0"], "--backlog"),
         (["--backlog", "8", "--udp"], "cannot be used with"),
     ]:
         contains(headway("serve", *bad, "--stop-after", "1s", cwd=tmp).exits(2).err, said, f"serve {' '.join(bad)}")

@@ -96,6 +96,10 @@ def hostile(tmp):
         connection.recv(100)
         connection.close()
 
+    def says_more(connection):
+        while connection.recv(100):
+            connection.sendall(b"hello\nand more")
+
     def floods(connection):
         connection.recv(100)
         try:
@@ -111,6 +115,16 @@ def hostile(tmp):
             ended = run(url, "-R", "30", "-d", "1s", "--timeout", "500ms", "-b", "hi", "--answer", r"until:\n", *more, tmp=tmp, name=outcome)
             conserved(ended.summary)
             equal(set(ended.summary["outcomes"]), {outcome}, f"outcomes ({ended})")
+
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        serve(listener, says_more)
+        url = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+        ended = run(url, "-R", "30", "-d", "1s", "-b", "hi", "--answer", r"until:\n", tmp=tmp, name="surplus")
+        generator = all_ended(ended, "ok")["generator"]
+        equal(generator["surplus"], generator["connections_opened"], "connections that were replaced")
+        contains(ended.out, "connections were replaced", "the first screen")
+        contains(ended.out, "--answer", "what to do about it")
 
 
 @check("tcp: what cannot be sent or ended is said before anything is sent")

@@ -49,7 +49,7 @@ def one_way(tmp):
     with Datagrams("--count", "--arrivals-log", log, tmp=tmp) as target:
         ended = run(target.url, *LOAD, "--one-way", tmp=tmp)
         summary = all_ended(ended, "ok")
-    contains(ended.out, "no answer is expected", "the first screen")
+    contains(ended.out, "no response is expected", "the first screen")
     equal(summary["generator"]["datagrams"]["unreachable"], 0, "datagrams that did not arrive")
     # The system says of each that it met a closed port, when the next is sent.
     closed = run(f"udp://127.0.0.1:{free_port()}", "-R", "50", "-d", "1s", "--one-way", tmp=tmp, name="closed")
@@ -178,6 +178,7 @@ def mistakes(tmp):
             ([url, "--answer", "until:x"], "udp"),
             ([url, "--answer", "match:x"], "match"),
             ([url, "--http2"], "http"),
+            ([url, "-b", "hello", "--answer", "match:2+4"], "with a sum of at most 5"),
             (["http://127.0.0.1:9", "--one-way"], "http"),
         ]:
             ended = headway("run", *arguments, cwd=tmp).exits(2)
@@ -195,6 +196,7 @@ def served(tmp):
         (["--listen", f"unix:{tmp}/s"], "carries no UDP"),
         (["--state"], "--state"),
         (["--body", "100"], "--body"),
+        (["--count", "--service", "const(1ms)"], "cannot be used with"),
     ]:
         ended = headway("serve", "--udp", *arguments, cwd=tmp).exits(2)
         contains(ended.err, words, f"message on {' '.join(arguments)}")
@@ -263,6 +265,15 @@ journey:
 """
         )
         all_ended(run(scenario, tmp=tmp, name="scenario"), "ok")
+        root = run(f"{server}/.?type=NS", *LOAD, tmp=tmp, name="root")
+        conserved(root.summary)
+        expect(root.summary["failures"] == [] or {f["outcome"] for f in root.summary["failures"]} == {"status"}, f"the root is answered: {root}")
+        names.write_text("name\nbad..name\n")
+        bad = run(scenario, tmp=tmp, name="bad")
+        conserved(bad.summary)
+        equal(set(bad.summary["outcomes"]), {"unsent"}, f"outcomes ({bad})")
+        contains(bad.out, "'bad..name' is no name", "the first screen")
+        expect("Lower the rate" not in bad.out, f"advice against bad names: {bad.out}")
         for arguments, words in [
             ([server], "nothing is asked"),
             ([server + "/a/b"], "one name"),

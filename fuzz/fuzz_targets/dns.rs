@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
     let question = dns::question("www.example.com AAAA").unwrap();
-    let _ = dns::read(input, &question);
+    let _ = (dns::read(input), dns::is_to_another(input, &question));
     let mut client = dns::Client::new(&Settings { limits: Limits::DEFAULT, streams: 4, answer: None });
     for datagram in input.split(|&byte| byte == b'|') {
         let opened = client.open(&Payload::Bytes(question.as_slice().into()));

@@ -54,7 +54,7 @@ impl Field {
     }
 }
 
-const WANTED: &str = "where an answer ends: write until:\\r\\n, bytes:16, length:4 (length:4le), resp, close, match:0+8 (a number of 8 bytes at offset 0), next or none";
+const WANTED: &str = "where a response ends: write until:\\r\\n, bytes:16, length:4 (length:4le), resp, close, match:0+8 (a number of 8 bytes at offset 0), next or none";
 
 impl Answer {
     /// Reads `until:TEXT` (with `\r`, `\n`, `\t`, `\0`, `\\` and `\xHH`), `bytes:N`, `length:W` or `length:Wle`, `resp`, `close`,

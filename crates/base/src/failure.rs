@@ -45,6 +45,8 @@ pub enum KnownFailure {
     EmptyBody,
     /// A variable has no value: a response did not hold what a step extracts, or no step has extracted it.
     MissingVariable,
+    /// What a step holds for this session cannot be sent by the protocol: no name of DNS, or too long for a datagram.
+    Unfit,
     /// A redirect led to another scheme, host or port.
     RedirectElsewhere,
     /// More redirects followed one another than are followed.
@@ -53,7 +55,7 @@ pub enum KnownFailure {
 
 impl KnownFailure {
     /// Every kind.
-    pub const ALL: [KnownFailure; 22] = [
+    pub const ALL: [KnownFailure; 23] = [
         KnownFailure::ConnectionRefused,
         KnownFailure::NameUnresolved,
         KnownFailure::CertificateUntrusted,
@@ -74,6 +76,7 @@ impl KnownFailure {
         KnownFailure::ClientCertificateRefused,
         KnownFailure::EmptyBody,
         KnownFailure::MissingVariable,
+        KnownFailure::Unfit,
         KnownFailure::RedirectElsewhere,
         KnownFailure::TooManyRedirects,
     ];
@@ -101,6 +104,7 @@ impl KnownFailure {
             KnownFailure::ClientCertificateRefused => "client-certificate-refused",
             KnownFailure::EmptyBody => "empty-body",
             KnownFailure::MissingVariable => "missing-variable",
+            KnownFailure::Unfit => "unfit",
             KnownFailure::RedirectElsewhere => "redirect-elsewhere",
             KnownFailure::TooManyRedirects => "too-many-redirects",
         }

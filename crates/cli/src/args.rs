@@ -277,10 +277,10 @@ pub struct RunArgs {
     /// HTTP/1.1 alone
     #[arg(help_heading = "HTTP", long = "http1.1")]
     pub http1: bool,
-    /// Most requests at once on a connection of HTTP/2, as far as the target allows it [default: 100]
+    /// Most requests at once on a connection of HTTP/2, as far as the target allows it, or on a socket of UDP or DNS [default: 100; 65536 over UDP]
     #[arg(help_heading = "HTTP", long, value_parser = given(units::parse_count), value_name = "N")]
     pub streams: Option<Given<u64>>,
-    /// Where an answer over tcp:// ends (until:'\r\n', bytes:16, length:4, resp, close, none), or which datagram it is over udp://
+    /// Where a response over tcp:// ends (until:'\r\n', bytes:16, length:4, resp, close, none), or which datagram it is over udp://
     /// (match:OFFSET+WIDTH, next, none)
     #[arg(help_heading = "TCP and UDP", long, value_name = "ANSWER")]
     pub answer: Option<String>,
@@ -291,7 +291,7 @@ pub struct RunArgs {
     /// Expect no response: a request is complete when the system has taken it; --answer none
     #[arg(help_heading = "TCP and UDP", long, conflicts_with = "answer")]
     pub one_way: bool,
-    /// Open a connection for each request up to -c, before one of HTTP/2 carries several
+    /// Open a connection for each request up to -c, before one of HTTP/2 or a socket of UDP carries several
     #[arg(help_heading = "HTTP", long)]
     pub spread: bool,
     /// The host of the target, exactly as in its URL: says that it is yours to overload. --connecting needs it for a target whose address
@@ -542,7 +542,7 @@ pub struct ServeArgs {
     #[arg(long, conflicts_with_all = ["state", "body", "error_rate"])]
     pub udp: bool,
     /// With --udp: count datagrams, and send nothing back
-    #[arg(long, requires = "udp")]
+    #[arg(long, requires = "udp", conflicts_with_all = ["service", "servers", "queue", "stall"])]
     pub count: bool,
     /// With --udp: send back to other machines too. Sender addresses can be forged, so use it on closed networks only
     #[arg(long, requires = "udp")]
@@ -552,7 +552,7 @@ pub struct ServeArgs {
     #[arg(long, value_parser = units::parse_rate, value_name = "RATE", conflicts_with_all = ["udp", "service", "servers", "queue", "stall", "error_rate", "state"])]
     pub capacity: Option<Rate>,
     /// Length of the kernel's accept queue, at most net.core.somaxconn; Linux admits one connection more
-    #[arg(long, value_name = "N", default_value_t = BACKLOG, value_parser = clap::value_parser!(u32).range(0..=1_000_000), conflicts_with = "udp")]
+    #[arg(long, value_name = "N", default_value_t = BACKLOG, value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "udp")]
     pub backlog: u32,
     /// Service time of a request, as a distribution
     #[arg(long, default_value = "exp(1ms)", value_name = "DIST", help = service_help())]

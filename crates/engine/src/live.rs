@@ -115,6 +115,7 @@ impl Live {
     /// What the protocol does not allow.
     pub fn requests(&self, plan: &Plan) -> anyhow::Result<headway_live::Requests> {
         let requests = headway_live::Requests::new(&self.target, self.script.clone())?;
+        requests.fit(&self.protocols(plan))?;
         Ok(if plan.opens_each() { requests.closing()? } else { requests })
     }
 
@@ -136,6 +137,11 @@ impl Live {
         let single = plan.groups.iter().any(|group| group.connections == Connections::PerRequest);
         let http = if single { HttpVersion::Http1 } else { self.http };
         Protocols::new(self.target.scheme, http, self.streams, answer)
+    }
+
+    /// Requests that a connection can be expected to carry at once: at least 1, at most `streams`.
+    pub fn at_once(&self, plan: &Plan) -> u32 {
+        self.protocols(plan).at_once(self.target.tls())
     }
 
     /// Whether a load that does not give way when the target does may go to these addresses.
@@ -219,7 +225,7 @@ impl Live {
         let is_http = self.target.scheme.is_http();
         manifest.asked.http = is_http.then(|| self.http.name().to_owned());
         manifest.asked.answer = protocols.answer.as_ref().map(ToString::to_string);
-        let several = protocols.at_once(self.target.tls()) > 1;
+        let several = self.at_once(plan) > 1;
         manifest.asked.streams = several.then_some(protocols.streams);
         manifest.asked.spread = self.spread;
         manifest.asked.traceparent = self.script.is_tracing();
@@ -256,7 +262,7 @@ impl Live {
         let collected = collected.map_err(|_| anyhow!("the collector panicked"))?;
         let interrupted = cancel.asked() > 0 && report.ended < plan.end();
         let facts = Facts {
-            generator: Some(generator(&report, local, self.target.scheme.is_datagrams())),
+            generator: Some(generator(&report, local, self.target.scheme)),
             interrupted_at: interrupted.then(|| cancel.asked_at().map_or(report.ended, |at| clock.at(at))),
             send_cost: send_cost(&report),
             departures: departures(&report),
@@ -272,7 +278,7 @@ impl Live {
             }
             if let Some((strays, interval)) = strays.zip(self.interval) {
                 let one_way = self.answer == Some(Answer::None);
-                strays.intervals = intervals(&report, &summary.series, interval, one_way);
+                strays.intervals = intervals(&report.workers, &summary.series, interval, one_way);
             }
             summary.verdict.findings.extend(findings.into_iter().map(ports::after));
             let bound = crate::doctor::first_bound(spec, self, local, summary);
@@ -317,7 +323,12 @@ fn counts(Tally { late, duplicates, reordered, unexpected }: Tally) -> StrayCoun
 }
 
 /// What became of datagrams, in intervals of whole seconds; rows of the series that are longer make them longer.
-fn intervals(report: &RunReport, series: &[SeriesRow], interval: Nanos, one_way: bool) -> Vec<DatagramRow> {
+fn intervals(
+    workers: &[WorkerReport],
+    series: &[SeriesRow],
+    interval: Nanos,
+    one_way: bool,
+) -> Vec<DatagramRow> {
     let length = interval.as_secs_f64();
     let place = |at_s: f64| interval_at(at_s, length);
     let mut rows: Vec<DatagramRow> = Vec::new();
@@ -336,11 +347,11 @@ fn intervals(report: &RunReport, series: &[SeriesRow], interval: Nanos, one_way:
         let interval = &mut rows[at];
         interval.sent += row.started;
         let timeouts = row.failures.get(Outcome::Timeout.name()).copied().unwrap_or(0);
-        interval.received = interval.received.map(|n| n + row.completed + answered(row));
+        interval.received = interval.received.map(|n| n + row.completed + failed(row, comes_as_datagram));
         interval.lost = interval.lost.map(|n| n + timeouts);
     }
     let last = rows.len().saturating_sub(1);
-    for worker in &report.workers {
+    for worker in workers {
         for (second, &tally) in worker.tallies.iter().enumerate() {
             let Some(row) = rows.get_mut(place(second as f64).min(last)) else { continue };
             row.counts.add(counts(tally));
@@ -386,11 +397,20 @@ fn connect_rows(series: &[SeriesRow], interval: Nanos) -> Vec<ConnectRow> {
     rows
 }
 
-/// Requests that failed for what their answers said.
+/// Requests that failed for what their responses said.
 fn answered(row: &SeriesRow) -> u64 {
-    let failed =
-        row.failures.iter().filter(|(name, _)| Outcome::from_name(name).is_some_and(Outcome::answered));
+    failed(row, Outcome::answered)
+}
+
+/// Requests that failed in one of these ways.
+fn failed(row: &SeriesRow, is_one: fn(Outcome) -> bool) -> u64 {
+    let failed = row.failures.iter().filter(|(name, _)| Outcome::from_name(name).is_some_and(is_one));
     failed.map(|(_, n)| n).sum()
+}
+
+/// Whether a datagram came that ended the request so, be it a bad one.
+fn comes_as_datagram(outcome: Outcome) -> bool {
+    outcome.answered() || matches!(outcome, Outcome::Protocol | Outcome::TooLarge)
 }
 
 /// Connections that were established, by protocol.
@@ -408,7 +428,7 @@ fn send_cost(report: &RunReport) -> Option<Nanos> {
     (sends > 0).then(|| Nanos(time.0 / sends as i64))
 }
 
-fn generator(report: &RunReport, local: bool, datagrams: bool) -> Generator {
+fn generator(report: &RunReport, local: bool, scheme: Scheme) -> Generator {
     let seconds = Nanos::as_secs_f64;
     let stalls = report.workers.iter().enumerate().flat_map(|(i, w)| {
         w.stalls.iter().map(move |s| Stall {
@@ -443,8 +463,9 @@ fn generator(report: &RunReport, local: bool, datagrams: bool) -> Generator {
         send_cost_s: send_cost(report).map(seconds),
         lacked: lacked(report),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
+        surplus: (scheme == Scheme::Tcp).then(|| report.workers.iter().map(|w| w.surplus).sum()),
         protocols: spoken(report),
-        datagrams: datagrams.then(|| strays(report)),
+        datagrams: scheme.is_datagrams().then(|| strays(report)),
         wait: Some(waited(&report.waited, &report.workers.iter().map(|w| w.wakeups).collect::<Vec<_>>())),
         ..Generator::default()
     }
@@ -540,4 +561,32 @@ fn reasons(worker: &WorkerReport, redactor: &Redactor) -> FailureReasons {
     };
     let others = worker.reasons.others().iter().map(|(outcome, &n)| (outcome.name().to_owned(), n));
     FailureReasons { rows: worker.reasons.rows().flat_map(of_outcome).collect(), others: others.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_response_was_received_too() {
+        let failures = [
+            (Outcome::Status, 1),
+            (Outcome::Check, 2),
+            (Outcome::Protocol, 4),
+            (Outcome::TooLarge, 8),
+            (Outcome::Timeout, 16),
+            (Outcome::Refused, 32),
+        ];
+        let row = SeriesRow {
+            to_s: 1.0,
+            started: 163,
+            completed: 100,
+            failed: 63,
+            failures: failures.map(|(outcome, n)| (outcome.name().to_owned(), n)).into(),
+            ..SeriesRow::default()
+        };
+        let rows = intervals(&[], &[row], Nanos::from_millis(1_000), false);
+        let [row] = &rows[..] else { panic!("{rows:?}") };
+        assert_eq!((row.sent, row.received, row.lost), (163, Some(115), Some(16)));
+    }
 }

@@ -222,6 +222,7 @@ impl Shards {
             add(&mut all.steal_s, block.steal_s);
             add(&mut all.cap_hits, block.cap_hits);
             add(&mut all.connections_opened, block.connections_opened);
+            add(&mut all.surplus, block.surplus);
             // The slowest machine's, and a target on the machine of one is on the machine of a part.
             all.send_cost_s = [all.send_cost_s, block.send_cost_s].into_iter().flatten().reduce(f64::max);
             all.same_host_as_target = all.same_host_as_target.max(block.same_host_as_target);

@@ -4,9 +4,10 @@
 //! A step that is the same for every session is rendered once. What sessions keep (extracted values, cookies) lies in a slot
 //! per session of the worker that plays it.
 
+use crate::protocols::Protocols;
 use headway_base::{KnownFailure, Nanos, Outcome};
 use headway_wire::protocol::by_scheme;
-use headway_wire::{Opened, Payload, Protocol, Unfit};
+use headway_wire::{Limits, Opened, Payload, Protocol, Unfit};
 use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
 use headway_workload::target::Endpoint;
 use headway_workload::{Request, RequestKey, SessionControl, Target};
@@ -118,17 +119,37 @@ impl Requests {
         Ok(Payload::Http(builder.build()?))
     }
 
+    /// Whether these protocols can send what is known before the run.
+    ///
+    /// # Errors
+    /// A step that would never be sent.
+    pub fn fit(&self, protocols: &Protocols) -> Result<(), RequestsError> {
+        let Some(protocol) = self.plain else { return Ok(()) };
+        let settings = protocols.settings(Limits::DEFAULT);
+        for (payload, step) in self.fixed.iter().zip(self.script.steps()) {
+            protocol
+                .fits(payload.as_ref(), &settings)
+                .map_err(|error| RequestsError { step: step.name().to_owned(), error })?;
+        }
+        Ok(())
+    }
+
     /// The request of one session's turn, for steps that differ between sessions.
     fn make(&self, sending: &RequestKey, now_unix_ns: i128, memory: &Memory) -> Result<Payload, Refusal> {
         let request = self.script.render(&RenderContext { sending, now_unix_ns }, memory)?;
+        if self.plain.is_some() && request.body.is_empty() {
+            // A datagram without bytes would be one of our own.
+            return Err(self.unfit(sending.step, &Unfit::Empty));
+        }
         self.wire(&request).map_err(|error| self.unfit(sending.step, &error))
     }
 
     /// The protocol does not allow what this step is to send.
     fn unfit(&self, step: u16, error: &Unfit) -> Refusal {
         let step = self.script.steps()[usize::from(step)].name();
-        let same = format!("step {step}: not sent, for the protocol does not allow it");
-        let reason = Reason { whole: format!("step {step}: not sent: {error}"), same, kind: None };
+        let same = format!("step {step}: the protocol cannot send what it holds");
+        let kind = Some(KnownFailure::Unfit);
+        let reason = Reason { whole: format!("step {step}: {error}"), same, kind };
         Refusal { outcome: Outcome::Unsent, then: SessionControl::Continue, reason }
     }
 }

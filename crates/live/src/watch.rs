@@ -63,6 +63,8 @@ pub struct WorkerReport {
     pub send_time: Nanos,
     /// Connections opened.
     pub connections: u64,
+    /// Of these, how many were of no more use since bytes came on them that no request had asked for.
+    pub surplus: u64,
     /// Of those that were established, how many spoke which protocol, by its name.
     pub spoke: BTreeMap<&'static str, u64>,
     /// Requests that were not sent for want of something on this machine, by what it was.

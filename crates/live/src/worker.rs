@@ -162,6 +162,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         self.tell_strays(now);
         for id in 0..self.connections.len() {
             self.never_left(id as ConnectionId, now);
+            self.count_surplus(id as ConnectionId);
         }
         self.client.finish_all(now);
         if let (Some(before), Some(after)) = (before, host::scheduled()) {
@@ -343,8 +344,16 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             self.missed(id, stream);
         }
         self.count_strays(id);
+        self.count_surplus(id);
         self.reactor.close(id);
         self.connections[id as usize] = None;
+    }
+
+    /// Whether a connection that ends had bytes that nothing asked for.
+    fn count_surplus(&mut self, id: ConnectionId) {
+        let surplus =
+            self.connection(id).and_then(|c| c.wire.as_ref()).is_some_and(|wire| wire.has_surplus());
+        self.report.surplus += u64::from(surplus);
     }
 
     /// What a connection that ends has counted.

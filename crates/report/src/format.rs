@@ -153,11 +153,14 @@ pub fn time_range(low: f64, high: f64) -> String {
 
 /// An interval of a percentile; marked where it is stepped ([`STEPPED`]).
 pub fn interval_cell([low, high]: [f64; 2], stepped: bool) -> String {
-    format!("{}{}", time_range(low, high), if stepped { "*" } else { "" })
+    format!("{}{}", time_range(low, high), if stepped { STEPPED_MARK } else { "" })
 }
 
+/// Stands behind an interval that is stepped. Another mark than that of the generator's share, which may stand in the same row.
+pub const STEPPED_MARK: &str = "^";
+
 /// What the mark of an interval means.
-pub const STEPPED: &str = "*: this interval holds the true value in at least 95 % of runs, and mostly in more: a large part of the requests \
+pub const STEPPED: &str = "^: this interval holds the true value in at least 95 % of runs, and mostly in more: a large part of the requests \
                            has one value, or the interval is about as narrow as the grid on which times are counted.";
 
 /// A time with its interval, all in one unit and with as many digits as the interval carries: `245.9 ms [244.0, 247.8]`.

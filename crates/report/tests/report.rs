@@ -229,6 +229,22 @@ fn the_percentiles_that_were_asked_for_are_the_rows_of_the_table() {
     assert!(text("terminal", &summary, &style()).contains("response p99.99:"), "why it has no interval");
 }
 
+/// A number and its interval may both be marked, for different reasons.
+#[test]
+fn each_footnote_has_a_mark_of_its_own() {
+    let mut summary = samples::saturated();
+    summary.response.stepped.insert("p50".into(), true);
+    for shown in [screen(&summary), text("terminal", &summary, &style())] {
+        let row = shown.lines().find(|line| line.contains("1.72 ms*")).unwrap_or_else(|| panic!("{shown}"));
+        assert!(row.contains(" p50 ") && row.contains("2.04 ms^"), "{row}");
+        for mark in ['*', '^'] {
+            let notes = shown.lines().map(str::trim_start).filter(|line| line.starts_with(mark)).count();
+            let joined = shown.contains(&format!("; {mark} "));
+            assert!(notes + usize::from(joined) == 1, "{mark}: {shown}");
+        }
+    }
+}
+
 #[test]
 fn the_terminal_keeps_to_80_columns_of_safe_text() {
     for (name, make) in samples::ALL {

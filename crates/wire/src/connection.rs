@@ -110,13 +110,13 @@ pub enum Event<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 pub enum ResetReason {
     /// The peer closed before the answer was complete.
-    #[error("the connection was closed before the answer was complete")]
+    #[error("the connection was closed before the response was complete")]
     Closed,
     /// The answer breaks the protocol.
     #[error("protocol error: {0}")]
     Protocol(ProtocolError),
     /// The answer is larger than the [`Limits`](crate::Limits) allow.
-    #[error("the answer is too large: {0}")]
+    #[error("the response is too large: {0}")]
     TooLarge(Limit),
     /// The peer has not looked at the request, and says so: HTTP/2's REFUSED_STREAM, or a GOAWAY that leaves this stream out.
     #[error("the server refused the request without looking at it ({0})")]
@@ -159,13 +159,13 @@ impl fmt::Display for ErrorCode {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 pub enum ProtocolError {
     /// The answer does not begin with `HTTP/1.x` and a status code from 100 to 999.
-    #[error("the answer does not begin with an HTTP/1.x status line")]
+    #[error("the response does not begin with an HTTP/1.x status line")]
     StatusLine,
     /// The answer begins like an alert of TLS (RFC 8446, 5.1 and 6): so servers that expect TLS answer plain HTTP.
-    #[error("the answer is a TLS alert and not HTTP")]
+    #[error("the response is a TLS alert and not HTTP")]
     TlsAlert,
     /// The answer is of another version than HTTP/1.0 or HTTP/1.1.
-    #[error("the answer is neither HTTP/1.0 nor HTTP/1.1")]
+    #[error("the response is neither HTTP/1.0 nor HTTP/1.1")]
     Version,
     /// A header line is malformed.
     #[error("a header line is malformed")]
@@ -189,7 +189,7 @@ pub enum ProtocolError {
     #[error("the peer switched protocols, unasked")]
     Upgrade,
     /// The answer came before its request was sent.
-    #[error("the answer came before its request was sent")]
+    #[error("the response came before its request was sent")]
     Unsolicited,
     /// Frames of HTTP/2 that break RFC 9113, with the code that we end the stream or the connection with.
     #[error("the server broke HTTP/2: {0}")]
@@ -198,7 +198,7 @@ pub enum ProtocolError {
     #[error("the server closed the connection with {0}")]
     GoAway(ErrorCode),
     /// An answer of DNS that is none to the question.
-    #[error("the answer breaks DNS: {0}")]
+    #[error("the response breaks DNS: {0}")]
     Dns(&'static str),
     /// The peer makes us answer (pings, settings) and does not read the answers.
     #[error("the server sends pings or settings and does not read what they ask for")]
@@ -257,6 +257,11 @@ pub trait ClientConnection: Send {
     /// Whether the peer has said how many that may be. Until then [`capacity`](ClientConnection::capacity) is what any peer takes.
     fn is_settled(&self) -> bool {
         true
+    }
+
+    /// Whether bytes came that no request had asked for, so that the connection is of no more use. Plain bytes alone tell.
+    fn has_surplus(&self) -> bool {
+        false
     }
 
     /// Datagrams so far that were no answer, or came out of turn.

@@ -62,7 +62,7 @@ pub enum Unfit {
     #[error("the step has no bytes to send")]
     Empty,
     /// Longer than a datagram can be.
-    #[error("{bytes} bytes do not fit into a datagram, which takes {most}")]
+    #[error("{bytes} bytes do not fit into a datagram, which takes at most {most}")]
     TooLong {
         /// Its length.
         bytes: usize,
@@ -70,11 +70,25 @@ pub enum Unfit {
         most: usize,
     },
     /// The number that answers are matched by does not fit into it.
-    #[error("it has {bytes} bytes, and the number that its answer is matched by ends at byte {end}")]
+    #[error(
+        "the datagram has {bytes} bytes, and the number that its response is matched by ends at byte {end}: send at least {end} bytes, or write \
+         match:OFFSET+WIDTH with a sum of at most {bytes}"
+    )]
     NoRoom {
         /// Its length.
         bytes: usize,
         /// The shortest that would do.
         end: usize,
+    },
+    /// The number that responses are matched by fits into no datagram.
+    #[error(
+        "the number that responses are matched by ends at byte {end}, and a datagram has at most {most}: write match:OFFSET+WIDTH with a sum \
+         of at most {most}"
+    )]
+    BeyondAll {
+        /// Where it ends.
+        end: usize,
+        /// The longest datagram.
+        most: usize,
     },
 }

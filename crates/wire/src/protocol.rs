@@ -57,6 +57,15 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         Ok(Payload::Bytes(bytes.into()))
     }
 
+    /// Whether a connection with these settings could send that; none: what differs between sessions, of which only the settings are
+    /// known.
+    ///
+    /// # Errors
+    /// What no such connection will ever send: [`ClientConnection::open`] says the same then.
+    fn fits(&self, _payload: Option<&Payload>, _settings: &Settings) -> Result<(), Unfit> {
+        Ok(())
+    }
+
     /// Requests that a connection can be expected to take at once, before the peer has said anything; at least 1.
     fn streams(&self, settings: &Settings) -> u32;
 

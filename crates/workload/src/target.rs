@@ -145,12 +145,11 @@ impl Target {
         };
         let url = Url::parse(&read).map_err(|e| bad(&e.to_string()))?;
         let scheme = known.ok_or_else(|| bad(&format!("the scheme {} is not spoken here", url.scheme())))?;
+        let question = if scheme == Scheme::Dns { after_authority(rest) } else { "" };
         if !scheme.is_http() {
             let bare = matches!(url.path(), "" | "/") && url.query().is_none();
-            if scheme == Scheme::Dns && !(bare || is_question(&url)) {
-                return Err(bad(
-                    "DNS is asked for one name and perhaps a type, as in dns://127.0.0.1/example.com?type=AAAA",
-                ));
+            if !matches!(question, "" | "/") {
+                check_question(question).map_err(bad)?;
             }
             let bare = (bare || scheme == Scheme::Dns) && url.fragment().is_none();
             if !bare || !url.username().is_empty() || url.password().is_some() {
@@ -176,9 +175,8 @@ impl Target {
             None => bracketed.to_owned(),
         };
         let path = match url.query() {
-            _ if matches!(scheme, Scheme::Tcp | Scheme::Udp) || url.path().len() < 2 && !scheme.is_http() => {
-                String::new()
-            }
+            _ if scheme == Scheme::Dns => question.trim_end_matches('/').to_owned(),
+            _ if !scheme.is_http() => String::new(),
             Some(query) => format!("{}?{query}", url.path()),
             None => url.path().to_owned(),
         };
@@ -262,12 +260,26 @@ impl fmt::Debug for Target {
 /// The port of DNS (RFC 1035).
 const DNS_PORT: u16 = 53;
 
-/// Whether a URL of DNS asks for one name, and for a type if for anything besides.
-fn is_question(url: &Url) -> bool {
-    let name = url.path().strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains('/'));
-    name && url.query().is_none_or(|query| {
-        query.strip_prefix("type=").is_some_and(|kind| !kind.is_empty() && !kind.contains('&'))
-    })
+/// Path and query of a URL without its scheme, as they are written: to the library the root of DNS, a dot, is a path that leads nowhere.
+fn after_authority(rest: &str) -> &str {
+    let rest = rest.trim_end();
+    let rest = &rest[rest.find(['/', '?', '#']).unwrap_or(rest.len())..];
+    &rest[..rest.find('#').unwrap_or(rest.len())]
+}
+
+/// Whether a URL of DNS asks for one name, and for a type if for anything besides; else what would do.
+fn check_question(question: &str) -> Result<(), &'static str> {
+    let (name, query) = question.split_once('?').unwrap_or((question, "type=A"));
+    if query == "type=" {
+        return Err(
+            "its type of record is empty: write ?type=A, AAAA, NS, MX, TXT, another or TYPE and its number, or leave ?type= out for A",
+        );
+    }
+    let name = name.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains('/'));
+    if name && query.strip_prefix("type=").is_some_and(|kind| !kind.contains('&')) {
+        return Ok(());
+    }
+    Err("DNS is asked for one name and perhaps a type, as in dns://127.0.0.1/example.com?type=AAAA")
 }
 
 fn percent_decode(text: &str) -> Vec<u8> {
@@ -320,6 +332,10 @@ mod tests {
         assert_eq!(question("dns://h/example.com").as_deref(), Some("example.com A"));
         assert_eq!(question("dns://h:54/example.com.?type=aaaa").as_deref(), Some("example.com. aaaa"));
         assert_eq!(question("dns://h/").as_deref(), None);
+        // The root; and a name that is none, which whoever asks refuses.
+        assert_eq!(question("dns://h/.?type=NS").as_deref(), Some(". NS"));
+        assert_eq!(question("dns://[::1]:5353/.").as_deref(), Some(". A"));
+        assert_eq!(question("dns://h/..?type=NS").as_deref(), Some(".. NS"));
         assert_eq!(question("dns://h/b%2Dc.example").as_deref(), Some("b-c.example A"));
         // No name of DNS: whoever asks refuses it.
         assert_eq!(question("dns://h/bücher.de").as_deref(), Some("bücher.de A"));
@@ -355,6 +371,8 @@ mod tests {
             "dns://h/a.test?type=",
         ];
         let http = ["", "ftp://host/", "http://", "http://h:0/", "http://h:99999/", "unix:", "http://a b/"];
+        let error = Target::parse("dns://h/a.test?type=").unwrap_err().to_string();
+        assert!(error.contains("write ?type=A, AAAA"), "{error}");
         for bad in http.into_iter().chain(bytes) {
             let error = Target::parse(bad).unwrap_err().to_string();
             assert!(error.contains("for example http://"), "{bad}: {error}");

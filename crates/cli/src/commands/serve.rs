@@ -92,7 +92,8 @@ fn serve_http(args: &ServeArgs, address: &Address, given: Given) -> Result<u8, F
         }),
         seed,
     };
-    let described = described(&settings);
+    let queue = capped(args.backlog).map_or(String::new(), |queue| format!(", an accept queue of {queue}"));
+    let described = described(&settings) + &queue;
     let server = Server::bind(address, settings, log, control)
         .with_context(|| format!("cannot listen at {}", args.listen))?;
     say(&format!("serving at {} with {described}, seed {seed}; Ctrl-C stops", server.address()));
@@ -105,13 +106,7 @@ fn serve_serially(args: &ServeArgs, address: &Address, capacity: Rate, given: Gi
     let settings = SerialSettings { capacity, backlog: args.backlog, body_bytes: args.body };
     let server = SerialServer::bind(address, settings, given.log, given.control)
         .with_context(|| format!("cannot listen at {}", args.listen))?;
-    let (asked, longest) = (args.backlog, setting("core/somaxconn"));
-    let backlog = match longest {
-        Some(longest) if longest < asked => {
-            format!("{longest} ({asked} were asked for; net.core.somaxconn caps it)")
-        }
-        _ => asked.to_string(),
-    };
+    let backlog = capped(args.backlog).unwrap_or_else(|| args.backlog.to_string());
     say(&format!(
         "serving at {} with one connection at a time, {capacity}, and an accept queue of {backlog}; Ctrl-C stops",
         server.address()
@@ -125,6 +120,12 @@ fn serve_serially(args: &ServeArgs, address: &Address, capacity: Rate, given: Gi
          SYNs and handshakes (all listeners of this network namespace)"
     ));
     Ok(FINE)
+}
+
+/// The length of the accept queue where the system caps it.
+fn capped(asked: u32) -> Option<String> {
+    let longest = setting("core/somaxconn").filter(|&longest| longest < asked)?;
+    Some(format!("{longest} ({asked} were asked for; net.core.somaxconn caps it)"))
 }
 
 fn serve_datagrams(args: &ServeArgs, address: SocketAddr, given: Given) -> Result<u8, Failure> {

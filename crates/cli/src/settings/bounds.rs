@@ -55,9 +55,17 @@ pub fn live(said: &Settings, load: &mut Load) -> Result<Limits> {
         default.max(u32::try_from(own).unwrap_or(u32::MAX).min(MOST_CONNECTIONS))
     });
     if load.plan.is_connecting() && own >= u64::from(connections) {
+        let most = said.connections.map_or(room, u64::from);
+        let why = if said.connections.is_some() { "-c" } else { "ulimit -n" };
         bail!(
-            "{own} sockets that are kept connecting, and a connection for each that is accepted, need more than the {connections} that may \
-             be open (-c; this process may open {room}: ulimit -n): ask for fewer, or raise these"
+            "--connecting {own} (`sockets:`): that many sockets that are kept connecting, and a connection for each that is accepted, are more \
+             than the {most} that may be open ({why}): ask for fewer than {most}, or raise that"
+        );
+    }
+    if load.plan.is_connecting() && said.max_wait.is_some() {
+        bail!(
+            "--max-wait (`max-wait:`): sockets that are kept connecting never wait for a free connection: leave it out; --connect-timeout \
+             says when an attempt is given up"
         );
     }
     if own > u64::from(connections) {

@@ -11,6 +11,7 @@ use headway_engine::manifest::STEP;
 use headway_stats::Threshold;
 use headway_workload::Target;
 use headway_workload::scenario::Override;
+use headway_workload::target::Scheme;
 use std::path::Path;
 
 /// Methods that are keys of a step.
@@ -121,8 +122,9 @@ pub(super) fn bare(args: &LoadArgs) -> Result<Made> {
 
 fn made(args: &LoadArgs, connections: Option<&Given<u64>>, step: &str) -> Result<Made> {
     let kind = Kind::of(args)?;
-    let path = if step == SEND { "''" } else { "/" };
-    let text = format!("users: {}\njourney: [{{ {step}: {path}, name: {STEP} }}]\n", kind.group());
+    // What is sent as plain bytes is put there by who knows how it was typed.
+    let step = if step == SEND { String::new() } else { format!("{step}: /, ") };
+    let text = format!("users: {}\njourney: [{{ {step}name: {STEP} }}]\n", kind.group());
     let mut values = Vec::new();
     if let (Kind::Work, None, Some(users)) = (kind, &args.users, connections) {
         values.push(Override::flag("-c", "users", &users.text));
@@ -181,6 +183,15 @@ fn datagram(args: &RunArgs, target: &Target, headers: &[(String, String)], body:
             "{target}: a target of {name} takes plain bytes: leave -m and -H out, and give the bytes with -b"
         );
     }
+    if target.scheme == Scheme::Udp
+        && body.bytes.is_empty()
+        && (args.body.is_some() || args.body_file.is_some())
+    {
+        bail!(
+            "{}: an empty datagram cannot be sent: give at least one byte, or leave that out for datagrams of 64 bytes with number and time",
+            says_what_is_sent(args)
+        );
+    }
     let mut made = made(&args.load, args.connections.as_ref(), SEND)?;
     let values = &mut made.values;
     let url = target.url();
@@ -191,12 +202,13 @@ fn datagram(args: &RunArgs, target: &Target, headers: &[(String, String)], body:
         (Some(_), false) => {
             bail!("{target}: the URL says what is asked for, and -b too: leave one of them out")
         }
-        (None, _) => {}
+        (None, false) => {}
+        (None, true) => values.push(Override::text(&says_what_is_sent(args), "journey.0", SEND, "")),
     }
     match (&body.file, std::str::from_utf8(&body.bytes)) {
         _ if body.bytes.is_empty() => {}
         (Some(file), _) => {
-            values.push(Override::set("journey.0.send", "{}"));
+            values.push(Override::flag("--body-file", "journey.0.send", "{}"));
             values.push(Override::text("--body-file", "journey.0.send", "file", file));
         }
         (None, Ok(text)) => values.push(Override::text("-b", "journey.0", SEND, text)),
@@ -213,6 +225,16 @@ pub(super) struct Body {
     pub bytes: Vec<u8>,
     /// The file that holds it.
     file: Option<String>,
+}
+
+/// What says on the command line what is sent to a target of plain bytes: the body's flag, or the URL.
+pub(super) fn says_what_is_sent(args: &RunArgs) -> String {
+    let file = args.body_file.as_ref().map(|file| format!("--body-file {}", file.display()));
+    let body = args.body.as_deref().map(|text| match text.starts_with(['@', '-']) {
+        true => format!("-b {text}"),
+        false => "-b".to_owned(),
+    });
+    file.or(body).unwrap_or_else(|| args.target.clone())
 }
 
 /// What `-b` or `--body-file` gives: text, the file behind an `@`, or standard input.

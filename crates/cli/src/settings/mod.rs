@@ -25,6 +25,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_base::TimeScale;
 use headway_engine::{Keep, Live, RunSpec, Start, wait};
+use headway_live::RequestsError;
 use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
@@ -123,8 +124,15 @@ impl RunSettings {
             target,
         };
         // What the protocol does not allow is found now, not when the run begins.
-        live.requests(&load.plan)
-            .map_err(|error| anyhow!("{}", live.redactor.hide(&format!("{error:#}"))))?;
+        live.requests(&load.plan).map_err(|error| {
+            let unfit = error.downcast_ref::<RequestsError>().filter(|_| file.is_made());
+            let told = match unfit.filter(|_| !live.target.scheme.is_http()) {
+                Some(RequestsError { error, .. }) => format!("{}: {error}", flags::says_what_is_sent(args)),
+                None => format!("{error:#}"),
+            };
+            anyhow!("{}", live.redactor.hide(&told))
+        })?;
+        streams_fit(&live, &load.plan)?;
         if live.tls != Tls::default() {
             live.tls_setup()?;
         }
@@ -141,6 +149,29 @@ impl RunSettings {
         };
         Ok(RunSettings { spec, live, load, output, file })
     }
+}
+
+/// Whether a connection of plain bytes carries as many requests at once as is asked for. One of HTTP may: the target says so.
+fn streams_fit(live: &Live, plan: &Plan) -> Result<()> {
+    let (target, most) = (&live.shown_target, live.at_once(plan));
+    match live.streams {
+        _ if live.target.scheme.is_http() => {}
+        Some(asked) if asked > most && most > 1 => bail!(
+            "--streams {asked} (`streams:`): a socket to {target} carries at most {most} requests at once: write a number up to {most}, or \
+             leave it out"
+        ),
+        Some(asked) if asked > most => {
+            bail!(
+                "--streams {asked} (`streams:`): a connection to {target} carries one request at a time: leave it out"
+            )
+        }
+        _ if live.spread && most == 1 => bail!(
+            "--spread (`spread:`): a connection to {target} carries one request at a time, so that requests are spread over connections \
+             without it: leave it out"
+        ),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// The host that is its user's to overload, which must be that of the target.

@@ -328,3 +328,76 @@ fn a_list_of_targets_is_a_scenario() {
     std::fs::write(&path, "GET http://h/a\nGET http://i/a\n").unwrap();
     assert!(error(&path).contains("several hosts (http://h, http://i)"), "{}", error(&path));
 }
+
+/// No rate and no target sends these: the error names the flag or the URL, and what would be accepted.
+#[test]
+fn what_no_datagram_holds_is_refused_before_the_run() {
+    let over = std::env::temp_dir().join(format!("headway-over-{}.bin", std::process::id()));
+    std::fs::write(&over, vec![0; 65_508]).unwrap();
+    let file = over.display();
+    for (line, at, wanted) in [
+        (&*format!("udp://127.0.0.1:1 -b @{file}"), &*format!("-b @{file}: "), "at most 65507"),
+        ("udp://127.0.0.1:1 -b hello --answer match:2+4", "-b: ", "with a sum of at most 5"),
+        ("udp://127.0.0.1:1 --answer match:60+8", "udp://127.0.0.1:1: ", "with a sum of at most 64"),
+        ("udp://127.0.0.1:1 -b hello --answer match:65500+8", "-b: ", "with a sum of at most 65507"),
+        ("dns://127.0.0.1/bad..name", "dns://127.0.0.1/bad..name: ", "labels of 1 to 63"),
+    ] {
+        let told = error(line);
+        assert!(told.starts_with(at) && told.contains(wanted), "{line}: {told}");
+    }
+    std::fs::remove_file(&over).unwrap();
+    for line in ["udp://127.0.0.1:1 -b hello --answer match:1+4", "udp://127.0.0.1:1 --answer match:56+8"] {
+        resolve(line).expect(line);
+    }
+}
+
+#[test]
+fn flags_that_would_do_nothing_are_refused() {
+    for (line, at, why) in [
+        ("udp://127.0.0.1:1 --streams 65537", "--streams 65537", "at most 65536 requests at once"),
+        ("udp://127.0.0.1:1 --streams 257 --answer match:0+1", "--streams 257", "at most 256 requests"),
+        ("udp://127.0.0.1:1 --streams 5 --answer next", "--streams 5", "one request at a time"),
+        ("udp://127.0.0.1:1 --streams 5 -b own", "--streams 5", "one request at a time"),
+        ("udp://127.0.0.1:1 --spread --answer next", "--spread", "one request at a time"),
+        ("tcp://127.0.0.1:1 --streams 5 -b x --answer close", "--streams 5", "one request at a time"),
+        ("tcp://127.0.0.1:1 --spread -b x --answer close", "--spread", "one request at a time"),
+        ("h --connecting 5 --max-wait 1s", "--max-wait", "never wait for a free connection"),
+    ] {
+        let told = error(line);
+        assert!(told.starts_with(at) && told.contains(why), "{line}: {told}");
+    }
+    // The words of a line stand between spaces: this is an empty one.
+    let told = error("udp://127.0.0.1:1 -b ");
+    assert!(told.starts_with("-b: an empty datagram"), "{told}");
+    for line in [
+        "udp://127.0.0.1:1 --streams 65536",
+        "udp://127.0.0.1:1 -R 9 --streams 5 --spread -c 9",
+        "dns://127.0.0.1/a --spread --streams 65536",
+        "h --new-connections --max-wait 1s",
+    ] {
+        resolve(line).expect(line);
+    }
+}
+
+/// A URL becomes a scenario, which nobody has written: errors show the flag or the URL as it was typed.
+#[test]
+fn errors_about_flags_show_no_file() {
+    for (line, shown) in [
+        ("tcp://127.0.0.1:1", "1 | tcp://127.0.0.1:1\n  | ^"),
+        ("tcp://127.0.0.1:1 --answer close", "1 | tcp://127.0.0.1:1 \n  | ^"),
+        ("tcp://127.0.0.1:1 --answer close -b ", "1 | -b \n  | ^^"),
+        ("tcp://127.0.0.1:1 --answer next -b x", "1 | --answer next"),
+        ("dns://127.0.0.1", "1 | dns://127.0.0.1 \n  | ^"),
+        ("dns://127.0.0.1 -b ", "1 | -b \n  | ^^"),
+        ("udp://127.0.0.1:1 --new-connections", "1 | --new-connections"),
+        ("udp://127.0.0.1:1 --connecting 5", "1 | --connecting 5"),
+        ("h --connecting 5 --http2", "1 | --connecting 5"),
+        ("h2c://h --new-connections", "1 | --new-connections"),
+        ("h --connecting 100 -c 50", "1 | --connecting 100"),
+        ("h --connecting 10m", "--connecting 10000000"),
+        ("h -u 50 -c 10", "1 | -u 50"),
+    ] {
+        let told = error(line);
+        assert!(told.contains(shown) && !told.contains("the flags"), "{line}: {told}");
+    }
+}

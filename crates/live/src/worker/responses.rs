@@ -86,7 +86,7 @@ impl<S: RecordSink> Worker<'_, S> {
         let cut = self.connection(id).is_some_and(|c| c.transport.is_tls() && c.live() > 0);
         if cut {
             // TLS has not said so: anybody on the way could have cut the answer short.
-            let why = "the connection was closed without the end of TLS, before the answer was complete";
+            let why = "the connection was closed without the end of TLS, before the response was complete";
             return self.broken(id, Outcome::Reset, &why, now);
         }
         self.ended(id, now);
@@ -115,7 +115,7 @@ impl<S: RecordSink> Worker<'_, S> {
                 None => break,
             }
         }
-        self.broken(id, Outcome::Reset, &"the connection was closed before the answer", now);
+        self.broken(id, Outcome::Reset, &"the connection was closed before the response", now);
     }
 
     /// The answer on this stream is complete.

@@ -1,6 +1,6 @@
 //! Plain bytes over TCP, against targets that frame their answers in each way, and ones that do not.
 
-use crate::harness::{Load, guarded};
+use crate::harness::{Load, Ran, guarded};
 use crate::scripted::Scripted;
 use headway_base::Outcome;
 use headway_workload::target::Scheme;
@@ -26,6 +26,11 @@ fn load(answer: &str) -> Load {
     Load::of(12).of_bytes(Scheme::Tcp, b"ping", Some(answer))
 }
 
+/// Connections that were given up for bytes that nothing asked for.
+fn surplus(ran: &Ran) -> u64 {
+    ran.report.workers.iter().map(|worker| worker.surplus).sum()
+}
+
 #[test]
 fn answers_end_where_they_are_told_to() {
     guarded(|| {
@@ -39,6 +44,7 @@ fn answers_end_where_they_are_told_to() {
             let ran = load(end).connections(3).run(&target.address).all(Outcome::Ok);
             assert!(ran.records.iter().all(|r| r.bytes_received == bytes && r.bytes_sent == 4), "{end}");
             assert!(ran.records.iter().any(|r| r.reused), "{end}: a connection is used again");
+            assert_eq!(surplus(&ran), 0, "{end}");
         }
         let target = answering(b"bye", true);
         let ran = load("close").run(&target.address).all(Outcome::Ok);
@@ -55,6 +61,7 @@ fn what_is_cut_short_or_goes_on_is_no_answer() {
         let target = answering(b"+PONG\r\nmore", false);
         let ran = load("until:\\r\\n").run(&target.address).all(Outcome::Ok);
         assert!(ran.records.iter().all(|r| !r.reused));
+        assert_eq!(surplus(&ran), ran.records.len() as u64);
         let target = answering(b"\xff\xff\xff\xffx", false);
         load("length:4").run(&target.address).all(Outcome::TooLarge);
     });

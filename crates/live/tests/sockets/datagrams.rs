@@ -181,7 +181,8 @@ fn a_peer_that_floods_is_read_and_costs_no_memory() {
 fn what_fits_no_datagram_is_not_sent() {
     guarded(|| {
         let target = Target::new(true, None, at_once());
-        load(&[1; 65_508], None).run(&target.address).all(Outcome::Unsent).says("do not fit into a datagram");
+        let long = load(&[1; 65_508], None).run(&target.address).all(Outcome::Unsent);
+        long.says("do not fit into a datagram").says("Unfit");
         load(b"short", None).run(&target.address).all(Outcome::Unsent).says("ends at byte 8");
         assert_eq!(target.ended().received, 0);
     });

@@ -194,7 +194,7 @@ fn section(summary: &Summary, audit: &Audit, measure: &Measure<'_>) -> Section {
     }
     if response && summary.response.censored > 0 {
         let none = plural(summary.response.censored, "request");
-        blocks.push(Note::faint(format!("{none} had no answer: percentiles among them are lower bounds")));
+        blocks.push(Note::faint(format!("{none} had no response: percentiles among them are lower bounds")));
     }
     blocks.extend(say::without_bandwidth(audit).filter(|_| measure.id == BANDWIDTH).map(Note::faint));
     Section { id: measure.id, title, blocks }

@@ -89,7 +89,7 @@ pub(crate) fn times(summary: &Summary) -> Section {
     if summary.source != Source::Sim {
         let range = |[low, high]: Interval, _| format!("{} to {}", size(low), size(high));
         all.push((
-            column("answer size", 0, 0),
+            column("response size", 0, 0),
             Quantity { block: "", spread: &summary.bytes, show: size, range },
         ));
     }
@@ -104,7 +104,7 @@ pub(crate) fn times(summary: &Summary) -> Section {
         rows.push(row(&of.names()[1], wide, &|quantity| statistic_of(summary, quantity, of)));
     }
     rows.push(row("CoV", true, &|of| Cell::new(of.spread.cov.map_or("-".into(), digits))));
-    rows.push(row("without an answer", true, &|of| Cell::new(count(of.spread.censored))));
+    rows.push(row("without a response", true, &|of| Cell::new(count(of.spread.censored))));
     rows.push(row("n", false, &|of| Cell::new(count(of.spread.n))));
     let columns = std::iter::once(Column::word("", 9)).chain(columns).collect();
     let caption = "Times and sizes".to_owned();
@@ -150,7 +150,7 @@ fn notes(summary: &Summary, stepped: bool) -> Vec<Block> {
     let mut notes = Vec::new();
     if words::is_one_way(summary) {
         notes.push(Note::faint(
-            "No answer is expected: `response` ends when the system has taken the request.",
+            "No response is expected: `response` ends when the system has taken the request.",
         ));
     }
     if stepped {
@@ -174,8 +174,8 @@ fn notes(summary: &Summary, stepped: bool) -> Vec<Block> {
     }
     if summary.response.censored > 0 {
         notes.push(Note::faint(format!(
-            "{} never got an answer: they count as longer than when they were given up, hence `>`. response = done - \
-             due; service = done - sent, over requests with an answer begun.",
+            "{} never got a response: they count as longer than when they were given up, hence `>`. response = done - \
+             due; service = done - sent, over requests with a response begun.",
             plural(summary.response.censored, "request")
         )));
     }

@@ -11,7 +11,7 @@ use super::verdict::{MEANING, answer};
 use super::{beside, histogram, numbers};
 use crate::Style;
 use crate::content::{self, Block};
-use crate::format::{count, number, plural, share_of, visible};
+use crate::format::{STEPPED_MARK, count, number, plural, share_of, visible};
 use crate::words::{self, Answer, Reason, ReasonId, Tone, brief};
 use headway_stats::Summary;
 use headway_stats::summary::{FindingId, LabelSummary, ModelPart, Severity};
@@ -137,11 +137,14 @@ fn times(page: &mut Page, summary: &Summary) {
         flag = if tone == Tone::Bad { "!!" } else { " !" };
         page.marked(0, &format!("{flag} "), tone, caveat);
     }
-    let mut missing = false;
+    let (mut missing, mut stepped) = (false, false);
     for block in content::run::times(summary).blocks {
         let Block::Table(mut times) = block else { continue };
         let cells = times.rows.iter_mut().flat_map(|row| &mut row.cells);
-        cells.for_each(|cell| missing |= cell.why.take().is_some());
+        for cell in cells {
+            missing |= cell.why.take().is_some();
+            stepped |= cell.interval.as_ref().is_some_and(|interval| interval.ends_with(STEPPED_MARK));
+        }
         table(page, &times, flag);
     }
     let conditional = words::conditional(summary);
@@ -150,6 +153,7 @@ fn times(page: &mut Page, summary: &Summary) {
         (!conditional.is_empty(), conditional),
         (missing, "- not computed: see --details"),
         (summary.response.censored > 0, "> lower bound: some got no response"),
+        (stepped, "^ holds in more than 95 % of runs: --details"),
         (
             words::generator_share::marked(summary).is_some(),
             "* over 5 % of it may be the generator's own delay: --details",

@@ -123,13 +123,13 @@ pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
     let bytes = &summary.bytes;
     if bytes.n > 0 {
         let text = format!(
-            "mean {}, p50 {}, max {} (n = {})",
+            "of a response: mean {}, p50 {}, max {} (n = {})",
             or_dash(bytes.mean, size),
             or_dash(bytes.p50, size),
             or_dash(bytes.max, size),
             count(bytes.n)
         );
-        page.labelled("answer size", Tone::Plain, &text);
+        page.labelled("size", Tone::Plain, &text);
     }
     let per_second = |bytes| or_dash(bytes, |bytes| format!("{}/s", size(bytes)));
     if summary.rate.bytes_received.is_some() {

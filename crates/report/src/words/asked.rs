@@ -79,12 +79,12 @@ pub fn protocols(summary: &Summary) -> Option<String> {
     (!names.is_empty()).then(|| names.join(" and "))
 }
 
-/// What datagrams brought that was no answer: `3 answers late, 1 duplicated, 0 reordered; 2 datagrams belong to no request`.
+/// What datagrams brought that was no response: `3 responses late, 1 duplicated, 0 reordered; 2 datagrams belong to no request`.
 pub fn strays(strays: &Strays) -> String {
     let StrayCounts { late, duplicates, reordered, unexpected } = strays.counts;
     format!(
         "{} late, {} duplicated, {} reordered; {} to no request",
-        plural(late, "answer"),
+        plural(late, "response"),
         count(duplicates),
         count(reordered),
         plural(unexpected, "datagram"),
@@ -332,7 +332,7 @@ fn arrivals(summary: &Summary) -> Vec<Row> {
             .rate
             .throughput
             .map_or(String::new(), |done| format!("{} completed in the end", rate(done)));
-        rows.push(row("good answers", "-".into(), rate(good), "complete within the phase".into()));
+        rows.push(row("good responses", "-".into(), rate(good), "complete within the phase".into()));
     }
     rows
 }
@@ -383,7 +383,7 @@ fn fixed_work(summary: &Summary) -> Vec<Row> {
         rows.push(row("users", count(users), dash(there, number), note.into()));
     }
     let length = summary.measured.to_s - summary.measured.from_s;
-    let last = if summary.measured.interrupted { "until it was cut short" } else { "to the last answer" };
+    let last = if summary.measured.interrupted { "until it was cut short" } else { "to the last response" };
     rows.push(row("time taken", "-".into(), time(length), last.into()));
     rows.push(row("request rate", "-".into(), dash(summary.rate.started, rate), completed(summary)));
     rows
@@ -471,7 +471,7 @@ mod tests {
         assert_eq!((rows[1].name, &*rows[1].note), ("rate", "120/s completed in the end"));
         assert_eq!(
             (rows[2].name, &*rows[2].sent, &*rows[2].note),
-            ("good answers", "100/s", "complete within the phase")
+            ("good responses", "100/s", "complete within the phase")
         );
         summary.rate.goodput = None;
         assert_eq!(table(&summary).rows[1].note, "120/s completed");

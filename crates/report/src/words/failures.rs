@@ -80,6 +80,9 @@ pub fn advice(kind: KnownFailure) -> &'static str {
         KnownFailure::TooManyRedirects => {
             "The target redirects in a circle, or further than `redirects:` allows: look with curl -vL; -H 'Cookie: ...' may help."
         }
+        KnownFailure::Unfit => {
+            "Correct the step, or the row of `data:` that it takes: the reason says what would be accepted, and --dry-run shows what is sent."
+        }
         KnownFailure::MissingVariable => "Give its `extract` a `default:`, or correct where it looks.",
     }
 }

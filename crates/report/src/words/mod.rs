@@ -207,11 +207,11 @@ pub fn answers(summary: &Summary) -> Answer {
 }
 
 /// What became of a request that is not to be answered.
-pub const ONE_WAY: &str = "sent; no answer is expected";
+pub const ONE_WAY: &str = "sent; no response is expected";
 
 /// What stands in place of their times.
 pub const NO_RESPONSE_TIME: &str =
-    "none: no answer is expected, and the send lag below says how late requests left";
+    "none: no response is expected, and the send lag below says how late requests left";
 
 /// Whether requests were to be sent alone, and nothing was to come back.
 pub fn is_one_way(summary: &Summary) -> bool {
@@ -264,19 +264,19 @@ pub fn outcome_meaning(name: &str) -> &'static str {
         Some(Outcome::Ok) => "answered as expected",
         Some(Outcome::Status) => "answered with a failure status",
         Some(Outcome::Check) => "answered, but a check did not hold",
-        Some(Outcome::Protocol) => "the answer broke the protocol",
-        Some(Outcome::TooLarge) => "the answer was larger than allowed",
-        Some(Outcome::Timeout) => "no complete answer in time",
+        Some(Outcome::Protocol) => "the response broke the protocol",
+        Some(Outcome::TooLarge) => "the response was larger than allowed",
+        Some(Outcome::Timeout) => "no complete response in time",
         Some(Outcome::ConnectTimeout) => "no connection in time",
         Some(Outcome::Refused) => "the target refused the connection",
-        Some(Outcome::Reset) => "closed before the answer was complete",
+        Some(Outcome::Reset) => "closed before the response was complete",
         Some(Outcome::Dns) => "the target's name did not resolve",
         Some(Outcome::Tls) => "the TLS handshake failed",
         Some(Outcome::LocalLimit) => "not sent: no descriptor or port",
         Some(Outcome::Shed) => "gave up waiting for a connection",
         Some(Outcome::Cancelled) => "cancelled by the user",
-        Some(Outcome::Unfinished) => "the run ended before the answer",
-        Some(Outcome::Unsent) => "not sent: no value, or too late",
+        Some(Outcome::Unfinished) => "the run ended before the response",
+        Some(Outcome::Unsent) => "not sent: no value that fits, or late",
         Some(Outcome::RefusedStream) => "refused by the target, unread (HTTP/2)",
         None => "",
     }

@@ -5,6 +5,7 @@
 use super::Tone;
 use super::asked::{Kind, kind};
 use crate::format::{chosen, count, number, share, time};
+use headway_base::{KnownFailure, Outcome};
 use headway_stats::Summary;
 use headway_stats::summary::{
     Finding, FindingId, Limits, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Stated, Verdict,
@@ -71,11 +72,13 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     let saturated = findings.iter().any(|finding| finding.id == FindingId::Saturated);
     let passed = !saturated && super::waiting::neighbours_can_be_passed(summary);
     let takes_all = takes_most(summary);
+    let unfit = is_mostly_unfit(summary);
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
         let held_back = !reason.at.is_empty();
         let next = match summary.source {
             _ if foreign => next_of_audit(&reason.id),
             Source::Sim => next_of_simulation(&reason.id, kind(summary), held_back),
+            _ if unfit && is_of_what_was_sent(&reason.id) => Some(CORRECT_WHAT_IS_SENT),
             _ if takes_all && is_of_sockets(&reason.id) => Some(NOT_OVERLOADED),
             _ if is_lateness(&reason.id) && passed => Some(super::waiting::REALTIME),
             _ => next_step(&reason.id, kind(summary)),
@@ -91,6 +94,23 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
 fn takes_most(summary: &Summary) -> bool {
     let connects = summary.connects.as_ref().filter(|connects| connects.sockets.is_some());
     connects.is_some_and(|connects| 2 * connects.counts.established > connects.counts.attempts)
+}
+
+/// Whether most requests that were not sent hold what the protocol cannot send.
+fn is_mostly_unfit(summary: &Summary) -> bool {
+    let rows = summary.failure_reasons.rows.iter();
+    let unfit: u64 = rows.filter(|row| row.kind == Some(KnownFailure::Unfit)).map(|row| row.n).sum();
+    let not_sent = [Outcome::Unsent, Outcome::Shed, Outcome::LocalLimit];
+    let of: u64 = not_sent.iter().filter_map(|outcome| summary.outcomes.get(outcome.name())).sum();
+    unfit > 0 && 2 * unfit >= of
+}
+
+fn is_of_what_was_sent(id: &ReasonId) -> bool {
+    use ReasonId::{Finding, Rule};
+    matches!(
+        id,
+        Finding(FindingId::Unsent) | Rule(RuleId::SentShare | RuleId::RequestsSent | RuleId::AllIssued)
+    )
 }
 
 fn is_of_sockets(id: &ReasonId) -> bool {
@@ -258,6 +278,9 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
 /// Sockets are accepted as fast as they connect.
 const NOT_OVERLOADED: &str = "The target accepts most connections at once, so each socket is replaced as fast as this machine can. Below its capacity send a rate: -R RATE --new-connections.";
 
+/// What the steps hold cannot be sent, at no rate.
+const CORRECT_WHAT_IS_SENT: &str = "Correct the step, or the data that it takes its values from. The reason under the outcome says what cannot be sent.";
+
 /// Sockets cannot be kept connecting.
 const KEEP_FEWER_SOCKETS: &str = "Keep fewer sockets connecting, or raise --connect-timeout. Or give the generator idle cores (--threads), or another machine.";
 
@@ -316,6 +339,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
         Rule(RuleId::SocketsHeld) => KEEP_FEWER_SOCKETS,
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
         Finding(FindingId::Unreachable) => "Check the port of the URL, and that the target listens.",
+        Finding(FindingId::Surplus) => "Say by --answer where a response ends, as in `resp` for Redis.",
         Finding(FindingId::Redirects) => "Follow them by -L (`redirects: 10` in a scenario).",
         Finding(FindingId::SameHost) => "Put the generator on another machine, or pin each to its own cores.",
         _ => return None,
@@ -465,6 +489,7 @@ mod tests {
                 FindingId::ClosedLoop,
                 FindingId::FixedWork,
                 FindingId::Unreachable,
+                FindingId::Surplus,
                 FindingId::Redirects,
                 FindingId::SameHost,
             ] {
@@ -519,6 +544,26 @@ mod tests {
         assert!(held == KEEP_FEWER_SOCKETS && late == crate::words::waiting::REALTIME, "{held} {late}");
         let saturated = Finding { id: FindingId::Saturated, ..Finding::default() };
         assert_ne!(next(100, vec![saturated])[1], crate::words::waiting::REALTIME);
+    }
+
+    /// A bad name is as bad at any rate.
+    #[test]
+    fn what_cannot_be_sent_is_to_be_corrected_and_not_slowed_down() {
+        use headway_stats::summary::{FailureReason, FailureReasons};
+        let next = |unfit: u64, shed: u64| {
+            let row = FailureReason { kind: Some(KnownFailure::Unfit), n: unfit, ..FailureReason::default() };
+            let finding = Finding { id: FindingId::Unsent, ..Finding::default() };
+            let summary = Summary {
+                source: Source::Live,
+                outcomes: [("unsent".to_owned(), unfit), ("shed".to_owned(), shed)].into(),
+                failure_reasons: FailureReasons { rows: vec![row], ..FailureReasons::default() },
+                verdict: Verdict { findings: vec![finding], ..Verdict::default() },
+                ..Summary::default()
+            };
+            reasons(&summary)[0].next.clone().unwrap()
+        };
+        assert_eq!(next(10, 1), CORRECT_WHAT_IS_SENT);
+        assert!(next(1, 10).starts_with("Lower the rate"));
     }
 
     #[test]

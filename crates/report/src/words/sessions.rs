@@ -16,7 +16,7 @@ const MOST_STEPS: usize = 8;
 pub fn conditional(summary: &Summary) -> &'static str {
     match summary.response_kind {
         None | Some(ResponseKind::Open) => "",
-        Some(ResponseKind::Mixed) => " (in part conditional on answers)",
+        Some(ResponseKind::Mixed) => " (in part conditional on responses)",
         Some(ResponseKind::Loop) => " (conditional on the loop)",
     }
 }
@@ -26,11 +26,11 @@ pub fn conditional_meaning(summary: &Summary) -> Option<&'static str> {
     let tells = |finding: &Finding| matches!(finding.id, FindingId::ClosedLoop | FindingId::FixedWork);
     match summary.response_kind? {
         ResponseKind::Mixed => Some(
-            "Open: due by the plan, whatever the target does. The others: due at the answer before them plus think time, and \
+            "Open: due by the plan, whatever the target does. The others: due at the response before them plus think time, and \
              so conditional on it: a slow target is asked less.",
         ),
         ResponseKind::Loop if !summary.verdict.findings.iter().any(tells) => Some(
-            "Conditional on the loop: each request was due at its user's answer before plus think time, so a slow target was \
+            "Conditional on the loop: each request was due at its user's response before plus think time, so a slow target was \
              asked less.",
         ),
         ResponseKind::Open | ResponseKind::Loop => None,
@@ -122,10 +122,10 @@ fn active(summary: &Summary, block: &Sessions) -> Option<Fact> {
 fn drain(summary: &Summary, block: &Sessions) -> Option<Fact> {
     let text = match (block.drain?, kind(summary)) {
         (drain, Kind::FixedWork) => {
-            format!("{} from when the last session was due to the last answer", time(drain))
+            format!("{} from when the last session was due to the last response", time(drain))
         }
-        (0.0, _) => "none: the last answer came before the measured phase ended".into(),
-        (drain, _) => format!("{} from the end of the measured phase to the last answer", time(drain)),
+        (0.0, _) => "none: the last response came before the measured phase ended".into(),
+        (drain, _) => format!("{} from the end of the measured phase to the last response", time(drain)),
     };
     Some(fact("drain", text))
 }

@@ -180,7 +180,7 @@ pub fn steady_cell(point: &Point) -> &'static str {
 pub fn no_load(study: &Study) -> &'static str {
     match study.points.iter().any(|point| point.load.is_none()) {
         true => {
-            " -: it cannot be told before, as of users who wait for their answers, or where requests are tried again or given up."
+            " -: it cannot be told before, as of users that wait for their responses, or where requests are tried again or given up."
         }
         false => "",
     }

@@ -13,7 +13,7 @@ fn people(users: f64) -> String {
     if (0.0..1e15).contains(&users) { count(users.round() as u64) } else { number(users) }
 }
 
-/// Whether users wait for more than the 3 % up to which the answers hardly hold back the starts: whether they would have to
+/// Whether users wait for more than the 3 % up to which the responses hardly hold back the starts: whether they would have to
 /// think longer than they do.
 fn waits(closed: &Closed) -> bool {
     // A number that lies on the limit itself may come out a rounding below it.
@@ -117,7 +117,7 @@ fn waiting(closed: &Closed) -> Vec<Fact> {
     let high = waits(closed);
     if let Some(rort) = closed.rort {
         let text = format!(
-            "R/(Z+R) = {}: the share of a user's cycle spent waiting; up to 3 % the answers hardly hold back the starts",
+            "R/(Z+R) = {}: the share of a user's cycle spent waiting; up to 3 % the responses hardly hold back the starts",
             share(rort)
         );
         facts.push(Fact { tone: if high { Tone::Warn } else { Tone::Plain }, ..fact("RoRT", text) });

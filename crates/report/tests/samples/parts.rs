@@ -248,6 +248,7 @@ pub fn generator(handling: f64) -> Generator {
         cap_hits: Some(0),
         lacked: Default::default(),
         connections_opened: Some(37),
+        surplus: None,
         protocols: [("HTTP/1.1".to_owned(), 37)].into(),
         datagrams: None,
         departures: None,

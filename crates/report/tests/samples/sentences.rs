@@ -116,6 +116,7 @@ fn of(id: &FindingId) -> Vec<Evidence> {
             .map(|in_flight_max| Loop::FixedWork { in_flight_max, took_s: 21.97 }.into())
             .into(),
         FindingId::Unreachable => one(Run::Unreachable { n: 189 }),
+        FindingId::Surplus => one(Run::Surplus { n: 498, of: 500 }),
         FindingId::Redirects => one(Run::Redirects { n: 12_000, of: 12_345 }),
         FindingId::InPause => one(Run::InPause { n: 3 }),
         FindingId::SameHost => one(Run::SameHost),

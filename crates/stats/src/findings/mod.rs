@@ -53,7 +53,7 @@ pub(crate) struct FindingContext<'a> {
 type Find = fn(&FindingContext) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(FindingId, Find); 35] = [
+pub(crate) static ALL: [(FindingId, Find); 36] = [
     (FindingId::Aborted, run::aborted),
     (FindingId::Interrupted, run::interrupted),
     (FindingId::UnsentSteps, load::unsent_steps),
@@ -81,6 +81,7 @@ pub(crate) static ALL: [(FindingId, Find); 35] = [
     (FindingId::Censored, run::censored),
     (FindingId::Errors, run::errors),
     (FindingId::Unreachable, run::unreachable),
+    (FindingId::Surplus, run::surplus),
     (FindingId::Redirects, run::redirects),
     (FindingId::LongestGaps, pattern::longest_gaps),
     (FindingId::Periodic, pattern::periodic),

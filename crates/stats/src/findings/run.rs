@@ -206,6 +206,19 @@ pub(super) fn unreachable(case: &FindingContext) -> Option<Finding> {
     })
 }
 
+pub(super) fn surplus(case: &FindingContext) -> Option<Finding> {
+    let generator = case.generator()?;
+    let n = generator.surplus.filter(|&n| n > 0)?;
+    let of = generator.connections_opened.unwrap_or(n);
+    Some(Finding {
+        severity: Severity::Warning,
+        evidence: vec![Run::Surplus { n, of }.into()],
+        value: Some(n as f64),
+        n: of,
+        ..Finding::default()
+    })
+}
+
 /// Redirects are worth a warning where they are more than that share of the responses: the report is then one of redirects.
 const MOSTLY_REDIRECTS: f64 = 0.5;
 

@@ -21,6 +21,9 @@ pub struct Generator {
     pub cap_hits: Option<u64>,
     /// Connections opened.
     pub connections_opened: Option<u64>,
+    /// Of these, how many were of no more use since bytes came on them that no request had asked for; left out but of plain bytes over TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surplus: Option<u64>,
     /// Connections that were established, by the protocol spoken on them: `HTTP/1.1`, `HTTP/2`.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub protocols: std::collections::BTreeMap<String, u64>,

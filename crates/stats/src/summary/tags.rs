@@ -97,6 +97,7 @@ tags! {
         "censored" Censored "Requests without a response make percentiles lower bounds.",
         "errors" Errors "Requests failed.",
         "unreachable" Unreachable "The system said that datagrams do not arrive.",
+        "surplus" Surplus "Connections were replaced, since bytes came on them that no request had asked for.",
         "redirects" Redirects "Responses were redirects, which were not followed.",
         "longest-gaps" LongestGaps "A few pauses change the arrival pattern.",
         "periodic" Periodic "The starts have a period.",

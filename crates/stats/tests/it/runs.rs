@@ -285,3 +285,21 @@ fn failures_are_counted_by_outcome_status_and_step() {
     world.records.iter_mut().for_each(|record| record.step = 0);
     assert!(world.analyse().failures.iter().all(|failure| failure.step.is_none()));
 }
+
+/// What came on connections after the end of a response is told, with how many were replaced for it.
+#[test]
+fn connections_that_were_replaced_for_surplus_bytes_are_a_finding() {
+    let with = |surplus: Option<u64>| {
+        let mut world = World::constant(100.0, 2);
+        let generator =
+            summary::Generator { connections_opened: Some(200), surplus, ..summary::Generator::default() };
+        world.facts = Facts { generator: Some(generator), ..Facts::default() };
+        world.analyse()
+    };
+    let Evidence::Run(Run::Surplus { n: 198, of: 200 }) = evidence(&with(Some(198)), "surplus") else {
+        panic!("no such finding")
+    };
+    for none in [None, Some(0)] {
+        assert!(finding(&with(none), "surplus").is_none());
+    }
+}

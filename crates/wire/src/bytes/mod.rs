@@ -54,6 +54,8 @@ pub struct Client {
     begun: bool,
     /// Whether it may serve a further request.
     reusable: bool,
+    /// Whether bytes came after the end of a response, or before any request.
+    surplus: bool,
 }
 
 #[derive(Debug)]
@@ -79,6 +81,7 @@ impl Client {
             received: 0,
             begun: false,
             reusable: true,
+            surplus: false,
         }
     }
 
@@ -96,6 +99,7 @@ impl Client {
     fn end<'e>(&mut self, rest: &[u8]) -> Option<Event<'e>> {
         self.state = State::Idle;
         // Nothing can have asked for what follows an answer: the next request must not take it for its own.
+        self.surplus |= !rest.is_empty();
         self.reusable &= rest.is_empty() && self.answer != Answer::Close;
         Some(Event::End { stream: STREAM, bytes_received: self.received })
     }
@@ -136,11 +140,13 @@ impl ClientConnection for Client {
             }
             State::Idle => {
                 *bytes = &[];
+                self.surplus = true;
                 let told = !self.reusable;
                 self.give_up();
                 (!told).then_some(Event::GoAway)
             }
             State::Open(_) if self.to_send.is_some() => {
+                self.surplus = true;
                 self.fail(ResetReason::Protocol(ProtocolError::Unsolicited))
             }
             State::Open(_) if !self.begun => {
@@ -195,6 +201,10 @@ impl ClientConnection for Client {
 
     fn capacity(&self) -> u32 {
         u32::from(self.reusable)
+    }
+
+    fn has_surplus(&self) -> bool {
+        self.surplus
     }
 }
 

@@ -83,14 +83,29 @@ fn what_nothing_asked_for_ends_the_connection() {
     let event = early.receive(Nanos::ZERO, &mut bytes);
     let unsolicited = ResetReason::Protocol(ProtocolError::Unsolicited);
     assert_eq!(event, Some(Event::Reset { stream: STREAM, reason: unsolicited }));
+    assert!(early.has_surplus());
 
     let mut idle = client("until:\\n");
+    assert!(!idle.has_surplus());
     assert_eq!(idle.receive(Nanos::ZERO, &mut &b"hello\n"[..]), Some(Event::GoAway));
     assert_eq!(idle.receive(Nanos::ZERO, &mut &b"hello\n"[..]), None);
+    assert!(idle.has_surplus());
 
     let mut behind = client("until:\\n");
     assert_eq!(ask(&mut behind, &["a\nb"]).1, Ok(2));
-    assert_eq!(behind.capacity(), 0);
+    assert_eq!((behind.capacity(), behind.has_surplus()), (0, true));
+
+    // Afterwards, too. What comes for a request that was given up is another matter.
+    let mut later = client("until:\\n");
+    assert_eq!(ask(&mut later, &["a\n"]).1, Ok(2));
+    assert_eq!((later.capacity(), later.has_surplus()), (1, false));
+    assert_eq!(later.receive(Nanos::ZERO, &mut &b"b"[..]), Some(Event::GoAway));
+    assert!(later.has_surplus());
+    let mut given_up = client("until:\\n");
+    assert!(matches!(given_up.open(&payload("a")), Opened::Stream(_)));
+    given_up.cancel(STREAM);
+    assert_eq!(given_up.receive(Nanos::ZERO, &mut &b"hello\n"[..]), None);
+    assert!(!given_up.has_surplus());
 }
 
 #[test]

@@ -40,12 +40,48 @@ impl Protocol for Datagrams {
         Carrier::Datagrams
     }
 
+    fn fits(&self, payload: Option<&Payload>, settings: &Settings) -> Result<(), Unfit> {
+        let field = match answers(settings) {
+            Answer::Match(field) => Some(field),
+            _ => None,
+        };
+        payload.map_or_else(|| has_room(field), |payload| fit(payload, field).map(|_| ()))
+    }
+
     fn streams(&self, settings: &Settings) -> u32 {
         Client::new(settings).capacity()
     }
 
     fn connect(&self, settings: &Settings) -> Box<dyn ClientConnection> {
         Box::new(Client::new(settings))
+    }
+}
+
+/// How responses are told apart with these settings. What ends a response on a stream says nothing here: numbers tell them apart.
+fn answers(settings: &Settings) -> Answer {
+    match &settings.answer {
+        Some(answer @ (Answer::Next | Answer::None | Answer::Match(_))) => answer.clone(),
+        _ => Answer::Match(Field::SEQUENCE),
+    }
+}
+
+/// Whether some datagram can hold the number.
+fn has_room(field: Option<Field>) -> Result<(), Unfit> {
+    match field.map(Field::end).filter(|&end| end > LONGEST) {
+        Some(end) => Err(Unfit::BeyondAll { end, most: LONGEST }),
+        None => Ok(()),
+    }
+}
+
+/// The bytes of a datagram that can be sent, and its length: one without bytes is of our own.
+fn fit(payload: &Payload, field: Option<Field>) -> Result<(&Arc<[u8]>, usize), Unfit> {
+    let bytes = payload.bytes()?;
+    has_room(field)?;
+    let length = if bytes.is_empty() { OWN } else { bytes.len() };
+    match field.map(Field::end) {
+        _ if length > LONGEST => Err(Unfit::TooLong { bytes: length, most: LONGEST }),
+        Some(end) if length < end => Err(Unfit::NoRoom { bytes: length, end }),
+        _ => Ok((bytes, length)),
     }
 }
 
@@ -97,18 +133,17 @@ pub struct Client {
 }
 
 impl Client {
-    /// A socket that was just made. What ends an answer on a stream says nothing here: numbers tell them apart.
+    /// A socket that was just made.
     pub fn new(settings: &Settings) -> Client {
         let most = settings.streams.clamp(1, numbers::MOST as u32);
-        let (answers, most) = match settings.answer {
-            Some(Answer::Next) => (Match::Next, 1),
-            Some(Answer::None) => (Match::Nothing, most),
-            Some(Answer::Match(field)) => {
+        let (answers, most) = match answers(settings) {
+            Answer::Next => (Match::Next, 1),
+            Answer::Match(field) => {
                 let numbers = Numbers::new(field, u64::from(most));
                 let most = numbers.most() as u32;
                 (Match::Number(field, numbers), most)
             }
-            _ => (Match::Number(Field::SEQUENCE, Numbers::new(Field::SEQUENCE, u64::from(most))), most),
+            _ => (Match::Nothing, most),
         };
         Client {
             answers,
@@ -133,6 +168,19 @@ impl Client {
         Some(released)
     }
 
+    /// The request that a datagram which just came would end by its number.
+    pub(crate) fn awaiting(&self, datagram: &[u8]) -> Option<StreamId> {
+        let Match::Number(field, numbers) = &self.answers else { return None };
+        let number = number_in(datagram, *field).filter(|_| self.turn.is_none())?;
+        numbers.open(number).map(StreamId)
+    }
+
+    /// A datagram that just came belongs to no request, whatever its number.
+    pub(crate) fn pass_over(&mut self, datagram: &mut &[u8]) {
+        *datagram = &[];
+        self.tally.unexpected += 1;
+    }
+
     /// Whose answer this datagram is, if anybody's.
     fn whose(&mut self, datagram: &[u8]) -> Option<u32> {
         match &mut self.answers {
@@ -146,11 +194,10 @@ impl Client {
                 self.tally.unexpected += 1;
             }
             Match::Number(field, numbers) => {
-                let Some(written) = datagram.get(usize::from(field.offset)..field.end()) else {
+                let Some(number) = number_in(datagram, *field) else {
                     self.tally.unexpected += 1;
                     return None;
                 };
-                let number = written.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
                 match numbers.answered(number) {
                     Whose::Open { slot, reordered } => {
                         self.tally.reordered += u64::from(reordered);
@@ -166,16 +213,22 @@ impl Client {
     }
 }
 
+/// The number at that place of a datagram, if it is that long.
+fn number_in(datagram: &[u8], field: Field) -> Option<u64> {
+    let written = datagram.get(usize::from(field.offset)..field.end())?;
+    Some(written.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}
+
 impl ClientConnection for Client {
     fn open(&mut self, payload: &Payload) -> Opened {
-        let bytes = match payload.bytes() {
-            Ok(bytes) => bytes,
+        let field = match &self.answers {
+            Match::Number(field, _) => Some(*field),
+            Match::Next | Match::Nothing => None,
+        };
+        let (bytes, length) = match fit(payload, field) {
+            Ok(fitting) => fitting,
             Err(unfit) => return Opened::Unfit(unfit),
         };
-        if bytes.len() > LONGEST {
-            return Opened::Unfit(Unfit::TooLong { bytes: bytes.len(), most: LONGEST });
-        }
-        let length = if bytes.is_empty() { OWN } else { bytes.len() };
         if self.doubtful {
             return Opened::Closed;
         }
@@ -184,11 +237,6 @@ impl ClientConnection for Client {
         }
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         let number = match &mut self.answers {
-            Match::Number(field, _) if length < field.end() => {
-                let end = field.end();
-                self.free.push(slot);
-                return Opened::Unfit(Unfit::NoRoom { bytes: length, end });
-            }
             Match::Number(_, numbers) => match numbers.take(slot) {
                 Some(number) => number,
                 None => {

@@ -119,6 +119,15 @@ impl Numbers {
         }
     }
 
+    /// The slot of the request with that number, as its datagram has it, if it is under way.
+    pub(super) fn open(&self, number: u64) -> Option<u32> {
+        let entry = &self.entries[self.at(number)];
+        match entry.state {
+            State::Open(slot) if entry.number & self.held == number & self.held => Some(slot),
+            _ => None,
+        }
+    }
+
     /// An answer came with that number, as its datagram has it.
     pub(super) fn answered(&mut self, number: u64) -> Whose {
         let (at, held) = (self.at(number), self.held);

@@ -51,6 +51,33 @@ fn datagrams_of_our_own_have_their_number_and_time() {
     assert_eq!(client.tally(), Tally { reordered: 1, ..Tally::default() });
 }
 
+/// What is asked before a run is what opening says in it.
+#[test]
+fn what_can_never_be_sent_is_known_before() {
+    let fits = |answer: Option<&str>, bytes: Option<&[u8]>| {
+        let answer = answer.map(|text| Answer::parse(text).unwrap());
+        let settings = Settings { limits: Limits::DEFAULT, streams: 1, answer };
+        let fits = Datagrams.fits(bytes.map(payload).as_ref(), &settings);
+        if let Some(bytes) = bytes {
+            let opened = Client::new(&settings).open(&payload(bytes));
+            assert_eq!(opened, fits.clone().map_or_else(Opened::Unfit, |()| Opened::Stream(StreamId(0))));
+        }
+        fits
+    };
+    let long = [0; LONGEST + 1];
+    assert_eq!(fits(None, Some(&long)), Err(Unfit::TooLong { bytes: LONGEST + 1, most: LONGEST }));
+    assert_eq!(fits(None, Some(&long[1..])), Ok(()));
+    assert_eq!(fits(Some("match:2+4"), Some(b"hello")), Err(Unfit::NoRoom { bytes: 5, end: 6 }));
+    assert_eq!(fits(Some("match:2+3"), Some(b"hello")), Ok(()));
+    assert_eq!(fits(Some("match:60+8"), Some(b"")), Err(Unfit::NoRoom { bytes: OWN, end: 68 }));
+    for bytes in [None, Some(&b"hello"[..])] {
+        let beyond = Unfit::BeyondAll { end: LONGEST + 1, most: LONGEST };
+        assert_eq!(fits(Some("match:65500+8"), bytes), Err(beyond));
+    }
+    assert_eq!(fits(Some("match:65499+8"), None), Ok(()));
+    assert_eq!(fits(Some("next"), None), Ok(()));
+}
+
 #[test]
 fn the_number_goes_where_it_is_stated() {
     let mut client = client(Some("match:2+2"), 100_000);

@@ -1,4 +1,4 @@
-//! Messages of DNS, as far as a load test needs them: a question as bytes, and of an answer whether it is one, to this question, and
+//! Messages of DNS, as far as a load test needs them: a question as bytes, and of a response whether it is one, to this question, and
 //! its code (RFC 1035, section 4).
 
 use crate::connection::ProtocolError;
@@ -25,6 +25,8 @@ const TYPES: [(&str, u16); 16] = [
 ];
 
 const HEADER: usize = 12;
+/// Where the header says how many questions follow.
+const QUESTIONS: usize = 4;
 /// Of the Internet.
 const CLASS: u16 = 1;
 /// Recursion is desired, as a stub resolver does.
@@ -39,7 +41,7 @@ pub enum QuestionError {
     #[error("'{0}' is no question: write a name and a type, as in example.com A")]
     Shape(String),
     /// No name.
-    #[error("'{0}' is no name: labels of 1 to 63 ASCII characters with dots between, 255 in all")]
+    #[error("'{0}' is no name: labels of 1 to 63 ASCII characters, 255 in all")]
     Name(String),
     /// No type.
     #[error(
@@ -94,13 +96,20 @@ pub struct Read {
     pub truncated: bool,
 }
 
-/// Reads an answer to the question that `asked` is the message of.
+/// Whether a message repeats one question, and another than the message `asked` holds: then it is no response to that (RFC 5452,
+/// section 9.1).
+pub fn is_to_another(response: &[u8], asked: &[u8]) -> bool {
+    let range = question_at(response).filter(|_| word(response, QUESTIONS) == Some(1));
+    range.is_some_and(|range| !same_question(&response[range], asked.get(HEADER..).unwrap_or_default()))
+}
+
+/// Reads a response, whatever it is to.
 ///
 /// # Errors
-/// It is no answer, one to another question, or shorter than it says. A truncated one may be shorter.
-pub fn read(answer: &[u8], asked: &[u8]) -> Result<Read, ProtocolError> {
-    let word = |at: usize| answer.get(at..at + 2).map(|two| u16::from_be_bytes([two[0], two[1]]));
-    let header = || Some([word(2)?, word(4)?, word(6)?, word(8)?, word(10)?]);
+/// It is no response, or shorter than it says. A truncated one may be shorter.
+pub fn read(answer: &[u8]) -> Result<Read, ProtocolError> {
+    let word = |at: usize| word(answer, at);
+    let header = || Some([word(2)?, word(QUESTIONS)?, word(6)?, word(8)?, word(10)?]);
     let [flags, questions, answers, authorities, more] =
         header().ok_or(ProtocolError::Dns("it is shorter than a header"))?;
     if flags & 0x8000 == 0 {
@@ -109,13 +118,7 @@ pub fn read(answer: &[u8], asked: &[u8]) -> Result<Read, ProtocolError> {
     let read = Read { rcode: (flags & 0xf) as u8, truncated: flags & 0x0200 != 0 };
     let mut at = HEADER;
     match questions {
-        1 => {
-            let range = question_at(answer).ok_or(ProtocolError::Dns("its question is cut short"))?;
-            at = range.end;
-            if !same_question(&answer[range], asked.get(HEADER..).unwrap_or_default()) {
-                return Err(ProtocolError::Dns("it is to another question"));
-            }
-        }
+        1 => at = question_at(answer).ok_or(ProtocolError::Dns("its question is cut short"))?.end,
         // A server that cannot read a question does not repeat it.
         0 if read.rcode != 0 => {}
         _ => return Err(ProtocolError::Dns("it does not repeat the question")),
@@ -127,6 +130,10 @@ pub fn read(answer: &[u8], asked: &[u8]) -> Result<Read, ProtocolError> {
         at = record_end(answer, at).ok_or(ProtocolError::Dns("it is shorter than it says"))?;
     }
     Ok(read)
+}
+
+fn word(message: &[u8], at: usize) -> Option<u16> {
+    message.get(at..at + 2).map(|two| u16::from_be_bytes([two[0], two[1]]))
 }
 
 /// Names may come back in other letters; type and class may not.

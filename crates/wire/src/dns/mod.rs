@@ -5,7 +5,7 @@
 
 mod message;
 
-pub use message::{QuestionError, Read, question, read};
+pub use message::{QuestionError, Read, is_to_another, question, read};
 
 use crate::connection::{ClientConnection, Event, Opened, ResetReason, StreamId, Tally};
 use crate::datagram;
@@ -92,7 +92,7 @@ impl ClientConnection for Client {
 
     fn receive<'a, 'b: 'a>(&'a mut self, now: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
         if let Some(stream) = self.begun.take() {
-            match read(bytes, &self.asked[stream.0 as usize]) {
+            match read(bytes) {
                 Ok(Read { truncated: true, .. }) => self.bad = Some(ResetReason::TooLarge(Limit::Datagram)),
                 Ok(Read { rcode, .. }) => {
                     return Some(Event::Head { stream, status: u16::from(rcode), head: Head::EMPTY });
@@ -108,6 +108,12 @@ impl ClientConnection for Client {
                 }
             }
             return None;
+        }
+        // The right response may still come: a forged one with a guessed number must not end the request.
+        if let Some(stream) = self.datagrams.awaiting(bytes)
+            && is_to_another(bytes, &self.asked[stream.0 as usize])
+        {
+            self.datagrams.pass_over(bytes);
         }
         let event = self.datagrams.receive(now, bytes);
         if let Some(Event::Begun { stream }) = event {

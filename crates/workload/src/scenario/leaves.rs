@@ -82,7 +82,7 @@ leaf!(
 
 leaf!(
     /// Where an answer of plain bytes ends.
-    AnswerEnd(Answer), "where an answer ends", "\"until:\\r\\n\"", ["string"],
+    AnswerEnd(Answer), "where a response ends", "\"until:\\r\\n\"", ["string"],
     ["until:\\r\\n", "bytes:16", "length:4", "close", "match:0+8", "next", "none"],
     |scalar, _| Answer::parse(&scalar.text).map_err(|e| unit(scalar, &e))
 );

@@ -50,7 +50,12 @@ impl Override {
 
     /// What a flag says of the value at that path, shown as `flag value`.
     pub fn flag(flag: &str, path: &str, value: &str) -> Override {
-        Override::led(format!("{flag} "), path, value)
+        Override::led(Override::before_value(flag), path, value)
+    }
+
+    /// What stands before the value that a flag gives: nothing where it is an argument without a flag.
+    fn before_value(flag: &str) -> String {
+        if flag.is_empty() { String::new() } else { format!("{flag} ") }
     }
 
     /// A text that stands for itself, shown as `flag text`.
@@ -63,7 +68,7 @@ impl Override {
         Override {
             key: Some(key.to_owned()),
             value: Value::Text(text.to_owned()),
-            ..Override::led(format!("{flag} "), path, "")
+            ..Override::led(Override::before_value(flag), path, "")
         }
     }
 

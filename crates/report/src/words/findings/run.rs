@@ -97,6 +97,11 @@ fn text(of: &Run) -> String {
         Run::Unreachable { n } => {
             format!("{} met a port at which nothing listens (ICMP).", plural(*n, "datagram"))
         }
+        Run::Surplus { n, of } => format!(
+            "{} of {} connections were replaced: bytes came beyond the end of a response.",
+            count(*n),
+            count(*of)
+        ),
         Run::Redirects { n, of } => format!(
             "{} of {} requests ({}) ended with a redirect, which was not followed.",
             count(*n),

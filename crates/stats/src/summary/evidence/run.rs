@@ -30,6 +30,8 @@ pub enum Run {
     Errors { n: u64, of: u64, outcomes: Vec<(String, u64)>, many: bool },
     /// The system said `n` times that a datagram met a port at which nothing listens.
     Unreachable { n: u64 },
+    /// `n` of `of` connections that were opened had bytes that no request had asked for, and others took their place.
+    Surplus { n: u64, of: u64 },
     /// `n` of `of` requests were answered with a redirect, and redirects were not followed.
     Redirects { n: u64, of: u64 },
     /// Arrivals started within a pause of the plan.

@@ -69,7 +69,7 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
         if let Some(answer) = &file.answer {
             let problem = Problem::new(
                 answer.span,
-                format!("HTTP says itself where an answer ends, and the target is {name}"),
+                format!("HTTP says itself where a response ends, and the target is {name}"),
             );
             reader.problems.push(problem.help("leave it out, or write a target of tcp:// or udp://"));
         }
@@ -97,8 +97,8 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
     let of_datagrams = |answer: &Answer| matches!(answer, Answer::Match(_) | Answer::Next);
     let help = match (target.scheme, &file.answer) {
         (Scheme::Tcp, None) => {
-            let problem = Problem::new(written.span, "it is not said where an answer ends");
-            let help = "write answer: (--answer) 'until:\\r\\n', bytes:16, length:4, close, or none if nothing is answered";
+            let problem = Problem::new(written.span, "it is not said where a response ends");
+            let help = "write answer: (--answer) 'until:\\r\\n', bytes:16, length:4, close, or none if no response is expected";
             return reader.problems.push(problem.help(help));
         }
         (Scheme::Tcp, Some(answer)) if of_datagrams(&answer.value) => {
@@ -108,12 +108,12 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
             "over udp write match:OFFSET+WIDTH, next or none"
         }
         (Scheme::Dns, Some(answer)) if answer.value != Answer::None => {
-            "DNS says itself which answer is whose: leave it out, or write none if nothing is answered"
+            "DNS says itself which response is whose: leave it out, or write none if no response is expected"
         }
         _ => return,
     };
     if let Some(answer) = &file.answer {
-        let title = format!("'{}' is no answer over {name}", answer.value);
+        let title = format!("'{}' is no end of a response over {name}", answer.value);
         reader.problems.push(Problem::new(answer.span, title).help(help));
     }
 }

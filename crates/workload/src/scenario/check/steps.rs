@@ -106,7 +106,7 @@ impl<'f> Builder<'f> {
         ];
         if let Some((what, _)) = of_http.into_iter().find(|(_, there)| *there) {
             let problem =
-                Problem::new(step.keys.at("expect"), format!("an answer of plain bytes has no {what}"));
+                Problem::new(step.keys.at("expect"), format!("a response of plain bytes has no {what}"));
             return Err(problem.help("write what its body is to be, as in body: { contains: PONG }"));
         }
         let body = match &step.send {

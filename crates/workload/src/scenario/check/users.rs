@@ -26,7 +26,7 @@ pub(super) struct Coming {
     pub end: Option<Nanos>,
     /// Most users at once who have connections of their own.
     pub own_connections: u64,
-    /// Where it says how they come.
+    /// Where it says how many come, or else how they do; of those with a connection for each request, where it says that.
     pub at: Span,
 }
 
@@ -107,11 +107,22 @@ pub(super) fn coming(group: &written::Group, listed: bool, reader: &mut Reader<'
             (Connections::PerUser, _) | (_, "connecting") => way.users,
             _ => 0,
         },
-        at: group.keys.at(kind),
+        at: match (group.number(), connections) {
+            (_, Connections::PerRequest) if group.connections.is_some() => group.keys.at("connections"),
+            (Some(number), _) => number,
+            (None, _) => group.keys.at(kind),
+        },
     })
 }
 
 impl written::Group {
+    /// Where it says how many there are, if they are counted.
+    fn number(&self) -> Option<Span> {
+        let sockets = self.connecting.as_ref().and_then(|connecting| connecting.sockets.as_ref());
+        let users = self.closed.as_ref().and_then(|closed| closed.count.as_ref());
+        sockets.or(users).map(|number| number.span)
+    }
+
     fn connections_or(&self, default: Connections) -> Connections {
         match self.connections {
             Some(ConnectionsWord::Shared) => Connections::Shared,
