@@ -1,13 +1,11 @@
 //! A search of a system with a known knee, and the plain bisection that it is compared with.
 
 use super::systems::System;
+use headway_base::Nanos;
 use headway_base::random::Stream;
-use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
 use headway_engine::Control;
 use headway_engine::experiment::search::in_virtual_time;
-use headway_sim::{Generator, Network, lindley};
-use headway_stats::search::{Bounds, Criterion, Ended, Knee, Next, Search, Trial, Tried, WARM_UP};
-use headway_workload::Shard;
+use headway_stats::search::{Bounds, Criterion, Ended, Knee, Next, Search, Trial, Tried};
 
 /// What half the width of the interval over its middle is to be.
 pub const PRECISION: f64 = 0.05;
@@ -77,96 +75,22 @@ pub fn search(system: &System, seed: u64) -> anyhow::Result<Result> {
     }
 }
 
-/// Bisects: rates double until one fails, and each trial, of `length` requests, is judged by the share that it saw after the first
-/// quarter.
-///
-/// # Errors
-/// None: the systems are sound.
-pub fn bisect(system: &System, length: u64, seed: u64) -> anyhow::Result<Result> {
-    let criterion = system.asked()?[0].criterion;
+/// The rates of a plain bisection each of whose trials is right: they double until one fails.
+pub fn bisected(system: &System, seed: u64) -> Vec<f64> {
     let (mut low, mut high, mut rate) = (None, None, first(system, seed));
-    let (mut requests, mut trials) = (0, 0);
+    let mut rates = Vec::new();
     loop {
-        let seen = share(system, &criterion, rate, length, of_trial(seed, trials))?;
-        requests += length;
-        trials += 1;
-        if seen > criterion.share {
+        rates.push(rate);
+        if rate > system.knee() {
             high = Some(rate)
         } else {
             low = Some(rate)
         }
         rate = match (low, high) {
-            (Some(low), Some(high)) => {
-                let half = (high - low) / (high + low);
-                if half <= PRECISION {
-                    return Ok(Result {
-                        held: holds(system, [low, high]),
-                        half: Some(half),
-                        requests,
-                        trials,
-                    });
-                }
-                0.5 * (low + high)
-            }
+            (Some(low), Some(high)) if (high - low) / (high + low) <= PRECISION => return rates,
+            (Some(low), Some(high)) => 0.5 * (low + high),
             (Some(low), None) => 2.0 * low,
             (None, high) => 0.5 * high.unwrap_or(rate),
         };
     }
-}
-
-/// The share of requests beyond the limit at that rate, without the first quarter.
-///
-/// # Errors
-/// None: the systems are sound.
-pub fn share(
-    system: &System,
-    criterion: &Criterion,
-    rate: f64,
-    length: u64,
-    seed: u64,
-) -> anyhow::Result<f64> {
-    let play = system.play(rate, seed, LONGEST)?;
-    let mut count = Count { criterion: *criterion, length, n: 0, counted: 0, beyond: 0 };
-    if lindley::supports(&play.plan, &play.model) {
-        let _ = lindley::play(&play.plan, &play.model, play.limits, &mut count);
-    } else {
-        let network = Network::new(&play.model, &play.plan)?;
-        headway_sim::play(&play.plan, Shard::WHOLE, play.limits, network, Generator::default(), &mut count);
-    }
-    Ok(count.beyond as f64 / count.counted.max(1) as f64)
-}
-
-/// Counts, and has enough when all have ended.
-struct Count {
-    criterion: Criterion,
-    length: u64,
-    n: u64,
-    counted: u64,
-    beyond: u64,
-}
-
-impl RecordSink for Count {
-    fn start(&mut self, _: Start) {}
-
-    fn record(&mut self, record: Record) {
-        if record.kind != headway_base::Kind::Request || self.n >= self.length {
-            return;
-        }
-        self.n += 1;
-        if self.n as f64 > self.length as f64 * WARM_UP {
-            self.counted += 1;
-            self.beyond += u64::from(match self.criterion.limit {
-                Some(limit) => record.response() > limit,
-                None => record.outcome != Outcome::Ok,
-            });
-        }
-    }
-
-    fn tick(&mut self, _: Nanos) {}
-
-    fn has_enough(&self) -> bool {
-        self.n >= self.length
-    }
-
-    fn finish(&mut self, _: Nanos) {}
 }

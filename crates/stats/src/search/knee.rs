@@ -7,6 +7,9 @@
 //! narrowest: near the knee, on the side of which less is known. Trials are as long as the precision that is still missing asks
 //! for (a fixed-width interval: Chow and Robbins 1965).
 //!
+//! Where the curve is steep, no trial measures: to show that the rates at both ends of the wanted interval hold and fail takes less, and beyond
+//! the knee, near saturation, there is no steady state whose share could be measured. The line then only says where these ends are.
+//!
 //! Where a step and no curve leads from holding to failing, no line fits: the interval is then from the highest rate that was shown
 //! to hold to the lowest that was shown not to, and nothing but monotony is assumed.
 //!
@@ -17,6 +20,22 @@ use super::trial::{Ask, Cost, Decision, Trial, WARM_UP};
 
 /// Independent events after which a trial that shows neither has seen enough, while the knee is sought.
 const ROUGH: f64 = 3.0;
+/// The same before a rate has failed, and where a trial is repeated: of twice as many after each that has shown neither.
+const FIRST: f64 = 12.0;
+/// The same where the curve is steep.
+const EITHER: f64 = 8.0;
+/// Each trial in the bracket that has shown neither makes the next this many times as long.
+const LONGER: f64 = 1.5;
+/// A curve is steep whose logarithm differs by more than this at a distance of the precision: beyond the knee there may then be no steady state
+/// that can be measured, and the knee is bracketed.
+const STEEP: f64 = 1.5;
+/// A trial whose share, as a logarithm, is this far beyond the limit may show the same.
+const BEYOND: f64 = 2.0;
+/// Distance from the limit, as a logarithm, at which the lower end is sought then; not nearer than this part of the precision.
+const CLEAR: f64 = 2.0;
+const CLOSEST: f64 = 0.4;
+/// A trial at such an end lasts at most so many times as long as the search until then.
+const LASTS: f64 = 3.0;
 /// The fewest that are asked for where the share is measured.
 const FEWEST: f64 = 3.0;
 /// The most.
@@ -311,16 +330,33 @@ impl Search {
             torn || not_sent || nothing
         };
         if let Some(rate) = rates.iter().find(again) {
-            return decide(rate.rate);
+            return self.decide(rate.rate);
         }
         if self.tried.iter().filter(|t| !t.returns).count() >= MOST {
             return Next::Over(Knee::Undecided);
         }
         match (holds, fails) {
-            (Some(holds), Some(fails)) if fails < holds => contradicted(&rates, fails, holds),
+            (Some(holds), Some(fails)) if fails < holds => self.contradicted(&rates, fails, holds),
             (Some(holds), Some(fails)) => self.between(holds, fails),
             (None, Some(fails)) => self.downwards(fails),
             (holds, None) => self.upwards(holds, &rates),
+        }
+    }
+
+    /// A trial that decides, the longer the more trials of that rate have seen enough without an outcome.
+    fn decide(&self, rate: f64) -> Next {
+        let open = |t: &&Tried| t.rate == rate && !t.returns && t.ended == Ended::Decided(Decision::Enough);
+        let times = self.tried.iter().filter(open).count() as i32;
+        let events = (FIRST * 2f64.powi(times)).min(MOST_EVENTS);
+        Next::Trial { rate, ask: Ask::Decide { events, most: f64::INFINITY } }
+    }
+
+    /// Each is tried once more before the curve is taken not to be monotone.
+    fn contradicted(&self, rates: &[Rate], fails: f64, holds: f64) -> Next {
+        let trials = |rate: f64| rates.iter().find(|r| r.rate == rate).map_or(0, Rate::decided);
+        match [fails, holds].into_iter().find(|&rate| trials(rate) < 2) {
+            Some(rate) => self.decide(rate),
+            None => Next::Over(Knee::NotMonotone { fails, holds }),
         }
     }
 
@@ -330,7 +366,7 @@ impl Search {
         if fails <= lowest * (1.0 + 1e-9) || self.is_hopeless() {
             return Next::Over(Knee::Below(fails));
         }
-        decide((fails / 2.0).max(lowest))
+        self.decide((fails / 2.0).max(lowest))
     }
 
     /// Whether no load is small enough. The line is that of the fit; where the curve flattens towards low rates the share is larger than it says.
@@ -355,12 +391,12 @@ impl Search {
             (Some(limit), None) if limit <= lowest * (1.0 + 1e-9) => {
                 Next::Over(Knee::Generator { holds: None, limit })
             }
-            (Some(limit), None) => decide((limit / 2.0).max(lowest)),
+            (Some(limit), None) => self.decide((limit / 2.0).max(lowest)),
             (Some(limit), Some(holds)) if limit <= holds * 1.25 => {
                 Next::Over(Knee::Generator { holds: Some(holds), limit })
             }
             // Between the two it may still fail for the target's reasons.
-            (Some(limit), Some(holds)) => decide((holds * limit).sqrt()),
+            (Some(limit), Some(holds)) => self.decide((holds * limit).sqrt()),
             (None, holds) => {
                 let top = rates.last().map(|r| r.rate);
                 let next = top.map_or(from, |top| top * 2.0);
@@ -368,8 +404,8 @@ impl Search {
                     Some(to) if holds.is_some_and(|holds| holds >= to * (1.0 - 1e-9)) => {
                         Next::Over(Knee::Above(to))
                     }
-                    Some(to) => decide(next.min(to)),
-                    None => decide(next),
+                    Some(to) => self.decide(next.min(to)),
+                    None => self.decide(next),
                 }
             }
         }
@@ -381,6 +417,8 @@ impl Search {
         let bracket = [holds, fails];
         let fit = self.fit();
         let fitted = fit.and_then(|fit| fit.interval());
+        let steep = fit.filter(|fit| self.is_steep(fit));
+        let fitted = fitted.filter(|_| steep.is_none());
         if let Some(interval) = [Some(bracket), fitted].into_iter().flatten().find(|i| half(*i) <= precision)
         {
             return Next::Over(Knee::Within(interval));
@@ -388,15 +426,28 @@ impl Search {
         let ratio = fails / holds;
         let inside = |rate: f64, share: f64| rate.clamp(holds * ratio.powf(share), fails / ratio.powf(share));
         let middle = (holds * fails).sqrt();
+        // The more trials in the bracket have shown nothing, the longer the next.
+        let within =
+            |t: &&Tried| holds < t.rate && t.rate < fails && t.ended == Ended::Decided(Decision::Enough);
+        let nothing = self.tried.iter().filter(within).count() as i32;
+        if let Some(fit) = steep.filter(|fit| fit.is_near(bracket)) {
+            return self.close_in(bracket, &fit, nothing);
+        }
         let Some(fit) = fit.filter(|fit| fit.is_near(bracket) && fit.error < 0.2 * fit.root) else {
-            // The more trials in the bracket have shown nothing, the longer the next.
-            let within =
-                |t: &&Tried| holds < t.rate && t.rate < fails && t.ended == Ended::Decided(Decision::Enough);
-            let nothing = self.tried.iter().filter(within).count() as i32;
-            let root = self.chord(middle).unwrap_or(middle);
+            let root = self.chord().unwrap_or(middle);
+            // What was measured there tells no slope.
+            let known = |rate: f64| {
+                self.tried.iter().any(|t| is_near(t) && (t.rate / rate - 1.0).abs() < 0.25 * precision)
+            };
+            let aside = [1.0, 1.0 - 2.0 * precision, 1.0 + 2.0 * precision, 1.0 - precision, 1.0 + precision]
+                .map(|times| root * times);
+            let root = aside.into_iter().find(|rate| !known(inside(*rate, 0.15))).unwrap_or(root);
             return Next::Trial {
                 rate: inside(root, 0.15),
-                ask: Ask::Decide((ROUGH * 1.5f64.powi(nothing)).min(MOST_EVENTS)),
+                ask: Ask::Decide {
+                    events: (ROUGH * LONGER.powi(nothing)).min(MOST_EVENTS),
+                    most: self.as_long_as_until_now(inside(root, 0.15)),
+                },
             };
         };
         let slope = fit.slope * fit.root;
@@ -410,6 +461,40 @@ impl Search {
         let events = missing.max(needed / 4.0).clamp(FEWEST, MOST_EVENTS);
         let most = (BOUND * self.foreseen(rate, events)).min(self.as_long_as_until_now(rate));
         Next::Trial { rate, ask: Ask::Measure { events, most } }
+    }
+
+    /// Whether the curve is steep, by the line, or by a trial above its root whose share is far beyond the limit.
+    fn is_steep(&self, fit: &Fit) -> bool {
+        let precision = self.bounds.precision;
+        let steeper = |t: &Tried| {
+            let above = t.rate / fit.root - 1.0;
+            t.log_ratio.is_some_and(|(y, _)| above > 0.0 && y > BEYOND && y * precision > STEEP * above)
+        };
+        fit.slope * fit.root * precision > STEEP || self.tried.iter().any(steeper)
+    }
+
+    /// A trial at an end of the interval that is sought, where the curve is steep: to show that a rate somewhat below the knee holds and that one
+    /// above it fails takes less than to measure. Where one end is shown, the other is as far from it as the precision allows.
+    fn close_in(&self, [holds, fails]: [f64; 2], fit: &Fit, nothing: i32) -> Next {
+        let precision = self.bounds.precision;
+        let margin = (fails / holds).powf(0.02);
+        let inside = |rate: f64| rate.clamp(holds * margin, fails / margin);
+        let root = inside(fit.root);
+        let aside = (CLEAR / (fit.slope * fit.root)).clamp(CLOSEST * precision, precision);
+        // A little less than that, so that the interval is not too wide by a rounding.
+        let widest = (1.0 + precision) / (1.0 - precision) * 0.9995;
+        let [low, high] = [fails / widest, holds * widest];
+        let rate = if low <= root * (1.0 - aside) {
+            low
+        } else if high >= root * (1.0 + aside) {
+            high
+        } else {
+            root * (1.0 - aside)
+        };
+        let rate = inside(rate);
+        let events = (EITHER * LONGER.powi(nothing)).min(MOST_EVENTS);
+        let most = LASTS * self.as_long_as_until_now(rate);
+        Next::Trial { rate, ask: Ask::Decide { events, most } }
     }
 
     /// Requests that a trial at that rate sends while it lasts as long as the search has.
@@ -449,20 +534,18 @@ impl Search {
         Some(fit)
     }
 
-    /// Where the line from the nearest trials below to those above the limit crosses it, near that rate.
-    fn chord(&self, near: f64) -> Option<f64> {
-        let distance = |t: &&(f64, f64)| (t.0 / near).ln().abs();
-        let points: Vec<(f64, f64)> =
-            self.tried.iter().filter_map(|t| Some((t.rate, t.log_ratio?.0.clamp(-3.0, 3.0)))).collect();
-        let nearest = |above: bool| {
-            points
-                .iter()
-                .filter(|p| (p.1 > 0.0) == above)
-                .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-                .copied()
+    /// Where the line from the highest trial below the limit to the lowest above it crosses the limit; none without both.
+    fn chord(&self) -> Option<f64> {
+        let points = || {
+            let seen = self.tried.iter().filter_map(|t| Some((t.rate, t.log_ratio?)));
+            // Half an event of a short trial is none.
+            seen.filter(|(_, (ratio, variance))| *ratio < 0.0 || *variance < 1.6)
+                .map(|(rate, (ratio, _))| (rate, ratio.clamp(-3.0, 3.0)))
         };
-        let ((low, under), (high, over)) = (nearest(false)?, nearest(true)?);
-        (low < high).then(|| low + (high - low) * -under / (over - under))
+        let (high, over) = points().filter(|p| p.1 > 0.0).min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let (low, under) =
+            points().filter(|p| p.1 <= 0.0 && p.0 < high).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some(low + (high - low) * -under / (over - under))
     }
 
     /// Rates, ascending, with the outcomes of their trials.
@@ -492,19 +575,6 @@ impl Search {
 /// Whether what was seen is near enough to the limit, and precise enough, for the fit.
 fn is_near(tried: &Tried) -> bool {
     tried.log_ratio.is_some_and(|(ratio, variance)| ratio.abs() < FAR && variance < 1.6)
-}
-
-fn decide(rate: f64) -> Next {
-    Next::Trial { rate, ask: Ask::Decide(MOST_EVENTS) }
-}
-
-/// Each is tried once more before the curve is taken not to be monotone.
-fn contradicted(rates: &[Rate], fails: f64, holds: f64) -> Next {
-    let trials = |rate: f64| rates.iter().find(|r| r.rate == rate).map_or(0, Rate::decided);
-    match [fails, holds].into_iter().find(|&rate| trials(rate) < 2) {
-        Some(rate) => decide(rate),
-        None => Next::Over(Knee::NotMonotone { fails, holds }),
-    }
 }
 
 /// Half the width of an interval over its middle.

@@ -20,8 +20,8 @@ pub const WARM_UP: f64 = 0.25;
 const GROWTH: f64 = 1.5;
 /// The same of a trial that is not decided, only measured.
 const FINE_GROWTH: f64 = 1.2;
-/// Looks at most; with the growth this is a factor of 2,200 from the first to the last.
-const LOOKS: usize = 20;
+/// Looks at most; with the growth this is a factor of 57,000 from the first to the last.
+const LOOKS: usize = 28;
 /// The first look at least; failures show earlier than successes.
 const FIRST: f64 = 300.0;
 /// Chance that a trial whose share is at its limit is taken to hold, over all looks; and that it is taken to fail.
@@ -116,8 +116,13 @@ pub enum Decision {
 /// What is asked of a trial.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Ask {
-    /// Whether its rate holds; it ends before that is shown when it has seen so many independent events.
-    Decide(f64),
+    /// Whether its rate holds.
+    Decide {
+        /// It ends before that is shown when it has seen so many independent events.
+        events: f64,
+        /// Or so many requests: near saturation responses depend on each other for long.
+        most: f64,
+    },
     /// The share itself, whatever is shown before: to end earlier because of what was seen would bias it.
     Measure {
         /// So many independent events.
@@ -237,11 +242,10 @@ impl Trial {
             self.decided = self.look();
         }
         let most = match self.ask {
-            Ask::Decide(_) => f64::INFINITY,
-            Ask::Measure { most, .. } | Ask::Return(most) => most,
+            Ask::Decide { most, .. } | Ask::Measure { most, .. } | Ask::Return(most) => most,
         };
         if n as f64 >= most && self.decided.is_none() {
-            self.bounded = matches!(self.ask, Ask::Measure { .. });
+            self.bounded = !self.returns();
             self.decided = Some(self.shown().unwrap_or(Decision::Enough));
         }
         self.decided.is_some()
@@ -346,7 +350,7 @@ impl Trial {
                 && self.criteria.iter().all(|(c, _)| self.long_enough(c))
         };
         match self.ask {
-            Ask::Decide(events) => {
+            Ask::Decide { events, .. } => {
                 self.shown().or((self.looks >= LOOKS || enough(events)).then_some(Decision::Enough))
             }
             Ask::Measure { events, .. } => enough(events).then(|| self.shown().unwrap_or(Decision::Enough)),

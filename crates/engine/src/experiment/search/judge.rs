@@ -219,7 +219,7 @@ mod tests {
     fn judge(reached: bool) -> Judge {
         let asked = Asked::of(&"p(90)<100".parse().unwrap()).unwrap();
         Judge::new(
-            Trial::new(&[asked.criterion], 1_000.0, Ask::Decide(100.0)),
+            Trial::new(&[asked.criterion], 1_000.0, Ask::Decide { events: 100.0, most: f64::INFINITY }),
             &[asked],
             Nanos::ZERO,
             reached,
