@@ -45,6 +45,8 @@ COLUMNS = {
     "arrived_ns": (pa.int64(), True),
     "group": (pa.uint16(), True),
     "unread_ns": (pa.int64(), True),
+    # With --connecting only.
+    "stood_still_ns": (pa.int64(), True),
     # With --traceparent only.
     "trace_id": (pa.string(), True),
 }

@@ -138,7 +138,8 @@ def stopped(tmp):
                 summary = running.ended().summary
             rules = {rule["rule"]: rule for rule in summary["verdict"]["rules"] if rule["outcome"] != "not-applicable"}
             equal(summary["verdict"]["load"], "INVALID", f"the load on a target that is {name}: {rules}")
-            equal(set(rules), {"requests-sent", "late-share", "sockets-held"}, "rules")
+            equal(set(rules), {"requests-sent", "late-share", "sockets-held", "stood-still"}, "rules")
+            equal(rules["stood-still"]["outcome"], "fail", f"stood-still, stopped for 100 of 350 ms: {rules['stood-still']}")
             equal(summary["verdict"]["time_scale"], {"from": "connect-timeout", "timeout_s": 0.2}, "where the time scale comes from")
             fails = "late-share" if name == "full" else "sockets-held"
             equal(rules[fails]["outcome"], "fail", f"{fails}, stopped for 100 of 350 ms: {rules[fails]}")

@@ -27,7 +27,7 @@ pub use answer::Answer;
 pub use failure::KnownFailure;
 pub use machine::Machine;
 pub use profile::{Phase, Profile};
-pub use record::{Kind, Outcome, Record, Short, Stamp, Trigger};
+pub use record::{Kind, Outcome, Record, Rough, Short, Stamp, Trigger};
 pub use sink::{Batch, Batcher, RecordSink, Snapshot, Start};
 pub use time::{Nanos, Rate};
 pub use time_scale::TimeScale;

@@ -278,6 +278,66 @@ impl std::fmt::Debug for Short {
     }
 }
 
+/// A span of time in one byte, rounded down: by up to 1/17, to whole 1/16 ms below 2 ms; none below 1 ms, at most 59 s; or not known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rough(u8);
+
+impl Rough {
+    /// Less than a millisecond, or no time at all.
+    pub const ZERO: Rough = Rough(0);
+    /// It is not known how long.
+    pub const UNKNOWN: Rough = Rough(u8::MAX);
+
+    /// Parts of a power of two that are told apart.
+    const PARTS: i64 = 16;
+    /// The shortest span, in parts.
+    const PART: i64 = 1_000_000 / Rough::PARTS;
+
+    /// Its byte, for stores.
+    pub const fn to_bits(self) -> u8 {
+        self.0
+    }
+
+    /// The span of that byte.
+    pub const fn from_bits(bits: u8) -> Rough {
+        Rough(bits)
+    }
+
+    /// The span, which is never more than the one it was made of; none if it is not known.
+    pub const fn get(self) -> Option<Nanos> {
+        match self.0 {
+            0 => Some(Nanos::ZERO),
+            u8::MAX => None,
+            code => {
+                let code = code as i64 - 1;
+                Some(Nanos(((Rough::PARTS + code % Rough::PARTS) * Rough::PART) << (code / Rough::PARTS)))
+            }
+        }
+    }
+}
+
+/// Negative spans are none.
+impl From<Nanos> for Rough {
+    fn from(span: Nanos) -> Rough {
+        let parts = span.0 / Rough::PART;
+        if parts < Rough::PARTS {
+            return Rough::ZERO;
+        }
+        let exponent = i64::from((parts / Rough::PARTS).ilog2());
+        let code = 1 + exponent * Rough::PARTS + (parts >> exponent) - Rough::PARTS;
+        Rough(code.min(i64::from(u8::MAX - 1)) as u8)
+    }
+}
+
+impl std::fmt::Debug for Rough {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.get() {
+            Some(span) => write!(f, "{span}"),
+            None => f.write_str("-"),
+        }
+    }
+}
+
 /// One request that fell due (or session, or attempt): keys, the five stamps, and how it ended.
 ///
 /// All instants are nanoseconds since the plan's zero.
@@ -320,8 +380,8 @@ pub struct Record {
     pub group: u16,
     /// Index of the step (its label stands in the log's metadata).
     pub step: u16,
-    /// Which attempt, from 0.
-    pub attempt: u16,
+    /// Which attempt, from 0; 255 for all later ones.
+    pub attempt: u8,
     /// Which shard of the plan sent it.
     pub shard: u16,
     /// Status code of the answer, 0 without one.
@@ -337,6 +397,9 @@ pub struct Record {
     /// How long the last bytes of the answer lay in the socket before the generator read them: part of the response time, and
     /// the generator's own delay. Zero without an answer; not known where the system does not tell.
     pub unread: Short,
+    /// Of sockets that are kept connecting: the longest span for which their generator stood still and which no earlier row tells. Not known
+    /// in a log that does not say so.
+    pub stood_still: Rough,
 }
 
 impl Record {
@@ -369,6 +432,7 @@ impl Record {
             due: Trigger::Arrival,
             reused: false,
             unread: Short::ZERO,
+            stood_still: Rough::ZERO,
         }
     }
 
@@ -449,6 +513,24 @@ mod tests {
             assert_eq!(Short::from(told).get(), Some(told));
         }
         assert_eq!((Short::from(Nanos(-5)), Short::UNKNOWN.get()), (Short::ZERO, None));
+    }
+
+    #[test]
+    fn rough_spans_round_down_by_a_seventeenth_at_most() {
+        for us in (0..60_000).map(|i| i * 7).chain([999, 1_000, 20_000, 20_001, 500_000, 59_000_000]) {
+            let told = Rough::from(Nanos::from_micros(us));
+            let (span, least) = (us * 1_000, if us < 1_000 { 0 } else { us * 1_000 * 16 / 17 });
+            assert!((least..=span).contains(&told.get().unwrap().0), "{us} us: {told:?}");
+            assert_eq!((Rough::from(told.get().unwrap()), Rough::from_bits(told.to_bits())), (told, told));
+        }
+        // A span of a time scale is never told as longer than it.
+        for scale in crate::TimeScale::all() {
+            let told = Rough::from(scale.length()).get().unwrap();
+            assert!(told <= scale.length() && told.0 * 17 >= scale.length().0 * 16, "{scale}: {told}");
+        }
+        let most = Rough::from(Nanos::MAX);
+        assert!(most.get() > Some(Nanos::from_secs(59)) && most != Rough::UNKNOWN, "{most:?}");
+        assert_eq!((Rough::from(Nanos(-5)), Rough::UNKNOWN.get()), (Rough::ZERO, None));
     }
 
     #[test]

@@ -107,7 +107,9 @@ impl Manifest {
             (metadata::COMMAND, self.command.clone()),
         ];
         let traces = self.asked.traceparent.then(|| (metadata::TRACES, self.plan.seed.to_string()));
-        Ok(entries.into_iter().chain(traces).map(|(k, v)| (k.to_owned(), v)).collect())
+        let connecting = self.plan.plan().is_ok_and(|plan| plan.is_connecting());
+        let stalls = connecting.then(|| (metadata::STALLS, "true".to_owned()));
+        Ok(entries.into_iter().chain(traces).chain(stalls).map(|(k, v)| (k.to_owned(), v)).collect())
     }
 
     /// As it is written down.

@@ -176,6 +176,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn play(&mut self, buffer: &mut [u8]) -> io::Result<()> {
         let mut now = self.shared.clock.now();
         let mut looked_at = now;
+        let longest_sleep = self.client.longest_sleep();
         loop {
             let before = now;
             now = self.start_due(now, STARTS_IN_A_ROW);
@@ -196,7 +197,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             if self.client.is_poised() {
                 wake -= self.waiter.horizon();
             }
-            let meant = self.waiter.sleep(wake.min(self.tick_at) - now);
+            let meant = self.waiter.sleep((wake.min(self.tick_at) - now).min(longest_sleep));
             let any = self.reactor.wait(Some(meant))?;
             now = self.shared.clock.now();
             self.unseen_since = std::mem::replace(&mut looked_at, now);

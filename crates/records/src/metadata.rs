@@ -21,5 +21,7 @@ pub const STEPS: &str = "headway.steps";
 pub const ZERO_UNIX_NS: &str = "headway.zero_unix_ns";
 /// The seed of the traces, in decimal, where requests named the trace that they were of: the log has the column `trace_id` then.
 pub const TRACES: &str = "headway.traces";
+/// `true` where the log has the column `stood_still_ns`: sockets were kept connecting.
+pub const STALLS: &str = "headway.stalls";
 /// The command line that made the log.
 pub const COMMAND: &str = "headway.command";

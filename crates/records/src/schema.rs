@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use headway_base::{Kind, Nanos, Outcome, Record, Short, Stamp, Trigger};
+use headway_base::{Kind, Nanos, Outcome, Record, Rough, Short, Stamp, Trigger};
 
 use crate::metadata::{self, Metadata};
 
@@ -21,7 +21,7 @@ mod traces;
 
 use traces::TraceIds;
 
-use cells::{flag, nullable, required, words, words_or_none};
+use cells::{OnlyWith, flag, nullable, required, words, words_or_none};
 
 /// The schema's name and major version, as written under the key `headway.schema`.
 pub const VERSION: &str = "headway.records/1";
@@ -60,7 +60,7 @@ pub trait Cells: Send {
 }
 
 /// Every column, in the order of the file, in which a reader fills rows too.
-pub static ALL: [&'static dyn Column; 27] = [
+pub static ALL: [&'static dyn Column; 28] = [
     &required::<UInt64Type, _, _>(
         "k",
         "number of the arrival or session, from 0, over the whole plan",
@@ -176,8 +176,8 @@ pub static ALL: [&'static dyn Column; 27] = [
     &required::<UInt16Type, _, _>(
         "attempt",
         "which attempt, from 0",
-        |row| row.attempt,
-        |row, n| row.attempt = n,
+        |row| u16::from(row.attempt),
+        |row, n| row.attempt = u8::try_from(n).unwrap_or(u8::MAX),
     ),
     &required::<UInt16Type, _, _>(
         "shard",
@@ -225,6 +225,16 @@ pub static ALL: [&'static dyn Column; 27] = [
         |row| row.unread.get().map(|span| span.0),
         |row, ns| row.unread = Nanos(ns).into(),
     ),
+    &OnlyWith {
+        key: metadata::STALLS,
+        column: nullable::<Int64Type, _, _>(
+            "stood_still_ns",
+            "the longest span for which the generator stood still and which no earlier row of its shard tells, rounded down by up to 1/17, 0 \
+             below 1 ms; null where that is not known. Only with --connecting",
+            |row| row.stood_still.get().map(|span| span.0),
+            |row, ns| row.stood_still = Nanos(ns).into(),
+        ),
+    },
     &TraceIds,
 ];
 
@@ -248,7 +258,11 @@ fn ns(stamp: Stamp) -> Option<i64> {
 
 /// The row that a log without nullable columns gives: every field that may be missing is.
 pub const fn blank() -> Record {
-    Record { unread: Short::UNKNOWN, ..Record::never_started(0, Nanos::ZERO, Nanos::ZERO, Outcome::Ok) }
+    Record {
+        unread: Short::UNKNOWN,
+        stood_still: Rough::UNKNOWN,
+        ..Record::never_started(0, Nanos::ZERO, Nanos::ZERO, Outcome::Ok)
+    }
 }
 
 /// The Arrow schema of a log: every column that it has, and `metadata` with the version added.

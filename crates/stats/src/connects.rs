@@ -8,7 +8,7 @@ use crate::levels::Levels;
 use crate::phase::Measured;
 use crate::setup::{Setup, UsersAsked, Workload};
 use crate::summary::{ConnectCounts, ConnectRates, Connects, PlanSummary};
-use headway_base::{Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record, TimeScale};
 
 /// What is kept of attempts.
 #[derive(Debug)]
@@ -21,6 +21,11 @@ pub(crate) struct ConnectsKept {
     sockets: Option<UsersAsked>,
     /// By segment: how long sockets that were due to connect had not, in seconds.
     late_s: [f64; SEGMENTS],
+    /// For each time scale and segment: for how long workers stood still, of the spans that were longer; in nanoseconds, so that the sum does
+    /// not hang on the order of the records.
+    stood_still: [[i64; SEGMENTS]; TimeScale::COUNT],
+    /// Requests whose records do not say for how long the generator stood still.
+    untold: u64,
 }
 
 impl ConnectsKept {
@@ -31,6 +36,8 @@ impl ConnectsKept {
             connecting: Levels::means_alone(measured),
             sockets: setup.users.clone().filter(|_| setup.workload == Workload::Connecting),
             late_s: [0.0; SEGMENTS],
+            stood_still: [[0; SEGMENTS]; TimeScale::COUNT],
+            untold: 0,
         }
     }
 
@@ -57,6 +64,23 @@ impl ConnectsKept {
         if let (Some(lag), Some(segment)) = (record.lag(), self.measured.segment(record.intended)) {
             self.late_s[segment] += lag.as_secs_f64().max(0.0);
         }
+        let Some(segment) = self.measured.segment(record.done) else { return };
+        match record.stood_still.get() {
+            None => self.untold += 1,
+            Some(span) => {
+                let longer = TimeScale::all().filter(|scale| span > scale.length());
+                longer.for_each(|scale| self.stood_still[scale.index()][segment] += span.0);
+            }
+        }
+    }
+
+    /// Seconds for which `workers` stood still for longer than the time scale at a stretch, and their seconds in all, in each segment; none where
+    /// that was not recorded. A span counts to the segment in which the row that tells of it ended: mostly the first one after it.
+    pub fn stood_still(&self, scale: TimeScale, workers: usize) -> Option<[(f64, f64); SEGMENTS]> {
+        let length = self.measured.segment_start(1) - self.measured.segment_start(0);
+        let all = length * workers.max(1) as f64;
+        let stood = &self.stood_still[scale.index()];
+        (self.untold == 0).then(|| std::array::from_fn(|s| (stood[s] as f64 / 1e9, all)))
     }
 
     /// Socket-seconds in which sockets kept connecting, and those asked for, in each segment; none where none were asked for.

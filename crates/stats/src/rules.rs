@@ -48,7 +48,7 @@ const fn within(distance: f64) -> Limits {
 }
 
 /// Every rule, in the order of the report.
-pub static RULES: [Rule; 9] = [
+pub static RULES: [Rule; 10] = [
     Rule {
         id: RuleId::SentShare,
         statistic: "sent / planned arrivals, less those given up at the connection cap",
@@ -106,6 +106,13 @@ pub static RULES: [Rule; 9] = [
         measure: |e| vec![sockets_held(e)],
     },
     Rule {
+        id: RuleId::StoodStill,
+        statistic: "share of the workers' time in which they stood still for longer than the time scale at a stretch",
+        workloads: &[Workload::Connecting],
+        limits: |t| at_most(t.stood_still),
+        measure: |e| vec![stood_still(e)],
+    },
+    Rule {
         id: RuleId::AllIssued,
         statistic: "requests sent / specified",
         workloads: &[Workload::FixedWork],
@@ -136,6 +143,8 @@ pub(crate) struct Evidence<'a> {
     /// Segments that were complete when the run ended.
     pub filled: usize,
     pub send_cost: Option<Nanos>,
+    /// Workers whose records were analysed.
+    pub sources: usize,
     /// Threads that send, where that is known.
     pub workers: u32,
     /// How long watched requests stayed in the generator's machine.
@@ -425,7 +434,14 @@ fn sockets_held(e: &Evidence) -> Measurement {
     held_share(&held, e)
 }
 
-/// What was there of what was asked for, by segment.
+fn stood_still(e: &Evidence) -> Measurement {
+    match e.connects.and_then(|connects| connects.stood_still(e.scale, e.sources)) {
+        Some(stood) => held_share(&stood, e),
+        None => Measurement { reason: Some(Why::StallsNotTold), ..Measurement::default() },
+    }
+}
+
+/// What was there of all there could be, by segment.
 fn held_share(held: &[(f64, f64)], e: &Evidence) -> Measurement {
     // Segments are equally long.
     let filled = &held[..e.filled];

@@ -226,6 +226,8 @@ pub struct Tolerances {
     pub dispersion: f64,
     /// Share of users that may be missing on average.
     pub users: f64,
+    /// Share of the time for which workers that keep sockets connecting may stand still for longer than the time scale at a stretch.
+    pub stood_still: f64,
     /// Below this many sends per mean headway one thread's sends cannot overlap: evenness is physics.
     pub serialised_sends: f64,
     /// Largest distance of the CoV from 1 that still looks independent.
@@ -264,6 +266,7 @@ impl Default for Tolerances {
             bunching: 0.1,
             dispersion: 0.1,
             users: 0.01,
+            stood_still: 0.01,
             serialised_sends: 10.0,
             pattern_cov: 0.05,
             pattern_ks: 0.03,

@@ -1,4 +1,4 @@
-//! The four shapes of a column: a number, a number that may be missing, a word of a fixed list, and a flag.
+//! The four shapes of a column: a number, a number that may be missing, a word of a fixed list, and a flag; and one that only some logs have.
 //!
 //! Each is generic over its two closures, so that the loop over the rows is compiled for the column and costs no
 //! call per cell.
@@ -13,6 +13,7 @@ use arrow_schema::DataType;
 use headway_base::Record;
 
 use super::{Cells, Column};
+use crate::metadata::Metadata;
 
 /// A column of numbers that every row has.
 pub(super) const fn required<T, G, S>(
@@ -81,6 +82,36 @@ where
     S: Fn(&mut Record, bool),
 {
     Flag { name, about, get, set }
+}
+
+/// A column of logs whose metadata has that key, and of no others.
+pub(super) struct OnlyWith<C> {
+    pub key: &'static str,
+    pub column: C,
+}
+
+impl<C: Column> Column for OnlyWith<C> {
+    fn name(&self) -> &'static str {
+        self.column.name()
+    }
+    fn about(&self) -> &'static str {
+        self.column.about()
+    }
+    fn data_type(&self) -> DataType {
+        self.column.data_type()
+    }
+    fn nullable(&self) -> bool {
+        true
+    }
+    fn builder(&'static self, capacity: usize) -> Box<dyn Cells> {
+        self.column.builder(capacity)
+    }
+    fn builder_for(&'static self, metadata: &Metadata, capacity: usize) -> Option<Box<dyn Cells>> {
+        metadata.contains_key(self.key).then(|| self.builder(capacity))
+    }
+    fn fill(&self, cells: &dyn Array, rows: &mut [Record]) -> Result<(), String> {
+        self.column.fill(cells, rows)
+    }
 }
 
 pub(super) struct Required<T, G, S> {

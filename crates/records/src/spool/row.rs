@@ -5,7 +5,7 @@
 //! Numbers are written and read as eight bytes whatever they take, and what is too much is overwritten or masked: without
 //! a branch per number that is several times as fast as an encoding of seven bits a byte.
 
-use headway_base::{Kind, Nanos, Outcome, Record, Short, Stamp, Trigger};
+use headway_base::{Kind, Nanos, Outcome, Record, Rough, Short, Stamp, Trigger};
 
 /// Numbers in a row.
 const NUMBERS: usize = 22;
@@ -60,7 +60,7 @@ pub(super) fn put(out: &mut Vec<u8>, record: &Record, before: Nanos) {
         u64::from(record.repeat),
         u64::from(record.connection.wrapping_add(1)),
         u64::from(record.step),
-        u64::from(record.attempt),
+        u64::from(record.attempt) | u64::from(record.stood_still.to_bits()) << 8,
         u64::from(record.shard),
         u64::from(record.group),
         u64::from(record.status),
@@ -146,7 +146,7 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
         repeat: repeat as u32,
         connection: (connection as u32).wrapping_sub(1),
         step: step as u16,
-        attempt: attempt as u16,
+        attempt: attempt as u8,
         shard: shard as u16,
         group: group as u16,
         status: status as u16,
@@ -154,6 +154,7 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
         kind: *Kind::ALL.get((header >> KIND) as usize & 3)?,
         reused: has(REUSED),
         unread: Short::from_bits(unread as u16),
+        stood_still: Rough::from_bits((attempt >> 8) as u8),
     };
     Some((record, length))
 }
@@ -192,7 +193,8 @@ mod tests {
             repeat: u32::MAX,
             connection: u32::MAX - 1,
             step: u16::MAX,
-            attempt: u16::MAX,
+            attempt: u8::MAX,
+            stood_still: Rough::UNKNOWN,
             shard: u16::MAX,
             group: u16::MAX,
             status: u16::MAX,

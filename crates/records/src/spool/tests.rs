@@ -156,7 +156,7 @@ fn any_row() -> impl Strategy<Value = Record> {
             repeat: count,
             connection: user,
             step: status,
-            attempt: shard,
+            attempt: shard as u8,
             shard,
             status,
             kind: Kind::ALL[kind],

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use headway_base::{Kind, Nanos, Outcome, Record, Short, Stamp, Trigger};
+use headway_base::{Kind, Nanos, Outcome, Record, Rough, Short, Stamp, Trigger};
 use headway_records::{Ending, Error, LogReader, LogWriter, Metadata};
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ pub fn any_row() -> impl Strategy<Value = Record> {
         repeat: keys.3,
         connection: keys.4,
         step: small.0,
-        attempt: small.1,
+        attempt: small.1 as u8,
         shard: small.2,
         status: small.3,
         group: small.4,
@@ -54,6 +54,7 @@ pub fn any_row() -> impl Strategy<Value = Record> {
         due: Trigger::ALL[rest.5],
         reused: rest.4,
         unread: Short::from(spans.2),
+        stood_still: Rough::UNKNOWN,
     })
 }
 
@@ -61,6 +62,7 @@ pub fn any_row() -> impl Strategy<Value = Record> {
 pub fn plain_row(k: u64) -> Record {
     let at = |us: i64| Nanos::from_micros(us + 1_000 * k as i64);
     Record {
+        stood_still: Rough::UNKNOWN,
         started: at(12).into(),
         sent: at(100).into(),
         first_byte: at(900).into(),

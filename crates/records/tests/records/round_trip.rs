@@ -7,7 +7,7 @@ use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
 use headway_base::trace::Traces;
-use headway_base::{Nanos, Outcome, Record, Stamp, Trigger};
+use headway_base::{Nanos, Outcome, Record, Rough, Stamp, Trigger};
 use headway_records::{Ending, Error, LogReader, LogWriter, Metadata, metadata, schema};
 use proptest::prelude::*;
 
@@ -209,6 +209,21 @@ fn outcomes_are_found_by_their_words_and_unknown_words_are_named() {
     assert_eq!(rows[0].outcome, Outcome::Refused);
     let error = read(LogReader::from_bytes(with_words(["ok", "new-word"]))).unwrap_err().to_string();
     assert!(error.contains("column `outcome`: `new-word` is not known to this version"), "{error}");
+}
+
+#[test]
+fn stalls_are_a_column_where_sockets_are_kept_connecting_and_are_not_known_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let stood = |ms: i64| Record { stood_still: Nanos::from_millis(ms).into(), ..plain_row(1) };
+    let rows = [stood(0), stood(20), stood(47), Record { stood_still: Rough::UNKNOWN, ..plain_row(1) }];
+    let back = |name: &str, said: &Metadata| {
+        let path = folder.path().join(name);
+        write(&path, said, &[&rows]);
+        read(LogReader::open(&path)).unwrap().0
+    };
+    assert_eq!(back("with", &Metadata::from([(metadata::STALLS.to_owned(), "true".to_owned())])), rows);
+    let without = rows.map(|row| Record { stood_still: Rough::UNKNOWN, ..row });
+    assert_eq!(back("without", &Metadata::new()), without);
 }
 
 #[test]

@@ -337,6 +337,9 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
             "Check why users stopped. Failures early in their journey do that, or a cap below the users specified."
         }
         Rule(RuleId::SocketsHeld) => KEEP_FEWER_SOCKETS,
+        Rule(RuleId::StoodStill) => {
+            "Give the generator idle cores, or another machine. What stops its process (SIGSTOP, a CPU quota) stops the load."
+        }
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
         Finding(FindingId::Unreachable) => "Check the port of the URL, and that the target listens.",
         Finding(FindingId::Surplus) => "Say by --answer where a response ends, as in `resp` for Redis.",
@@ -357,6 +360,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
         (RuleId::Dispersion, Some(window)) => format!("dispersion in windows of {}", time(window)),
         (RuleId::UsersHeld, _) => "the share of users held".into(),
         (RuleId::SocketsHeld, _) => "the share of time in which sockets kept connecting".into(),
+        (RuleId::StoodStill, _) => "the share of time for which the generator stood still".into(),
         (RuleId::AllIssued, _) => "the share of requests sent".into(),
         (RuleId::Cov, _) => "CoV of the headways".into(),
         (RuleId::Ks, _) => "distance of the headways from an exponential law".into(),
@@ -369,8 +373,20 @@ pub fn rule_title(rule: &RuleResult) -> String {
 
 /// Whether the statistic of a rule is a share.
 fn is_share(rule: &RuleId) -> bool {
-    use RuleId::{AllIssued, DepartedLate, LateShare, RequestsSent, SentShare, SocketsHeld, UsersHeld};
-    matches!(rule, SentShare | RequestsSent | LateShare | DepartedLate | UsersHeld | SocketsHeld | AllIssued)
+    use RuleId::{
+        AllIssued, DepartedLate, LateShare, RequestsSent, SentShare, SocketsHeld, StoodStill, UsersHeld,
+    };
+    matches!(
+        rule,
+        SentShare
+            | RequestsSent
+            | LateShare
+            | DepartedLate
+            | UsersHeld
+            | SocketsHeld
+            | StoodStill
+            | AllIssued
+    )
 }
 
 /// Shares read better as percentages; the other statistics have no unit.
@@ -578,7 +594,7 @@ mod tests {
     #[test]
     fn a_simulation_is_never_told_to_look_beyond_its_scenario() {
         // No bytes leave a simulation, and it keeps no sockets connecting.
-        let foreign = [RuleId::DepartedLate, RuleId::SocketsHeld];
+        let foreign = [RuleId::DepartedLate, RuleId::SocketsHeld, RuleId::StoodStill];
         let rules = RULES.iter().map(|rule| rule.id.clone()).filter(|id| !foreign.contains(id));
         use FindingId::{Bunched, ClosedLoop, Feedback, FixedWork, Late, Smoothed, Unsent};
         let findings = [Unsent, Late, Bunched, Smoothed, Feedback, ClosedLoop, FixedWork];

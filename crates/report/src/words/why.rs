@@ -173,6 +173,7 @@ fn by_rule(why: &Why) -> Option<String> {
         Why::NothingDueAfter => "no request was due after a response".into(),
         Why::AllWaited => "nearly all requests waited at the connection cap".into(),
         Why::NoneFound => "no arrival found a connection without waiting".into(),
+        Why::StallsNotTold => "the log does not tell when the generator stood still".into(),
         Why::DeparturesNotTold => "the system does not tell when requests leave this machine".into(),
         Why::NoneWatched => "no request was watched".into(),
         Why::NoUsersAsked => "no users are asked for within the complete segments".into(),

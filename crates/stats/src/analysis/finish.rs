@@ -355,6 +355,7 @@ impl Analysis {
             requests: &self.requests,
             loops: self.loops.as_ref(),
             connects: self.connects.as_ref(),
+            sources: self.setup.sources,
             requests_asked: self.setup.requests_asked,
             filled,
             send_cost,

@@ -142,6 +142,7 @@ tags! {
         "dispersion" Dispersion "Index of dispersion of counts, per window.",
         "users-held" UsersHeld "Live users / specified.",
         "sockets-held" SocketsHeld "Sockets kept connecting / specified.",
+        "stood-still" StoodStill "Time in which the generator stood still / all of it.",
         "all-issued" AllIssued "Requests sent / specified, of fixed work.",
         "cov" Cov "CoV of the headways.",
         "ks" Ks "Distance of the headways from an exponential law.",

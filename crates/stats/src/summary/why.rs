@@ -233,6 +233,8 @@ pub enum Why {
     NoneFound,
     /// The system does not tell when requests leave the machine.
     DeparturesNotTold,
+    /// The log does not tell when the generator stood still.
+    StallsNotTold,
     /// No request was watched.
     NoneWatched,
     /// No users are asked for within the segments that are complete.

@@ -227,7 +227,7 @@ where
                     let interrupt = self.interrupts.get(told).copied().unwrap_or(Nanos::MAX);
                     let next = wake.min(next).min(interrupt);
                     assert!(next < Nanos::MAX, "nothing will ever happen, and the client is not done");
-                    self.sleep(next);
+                    self.sleep(next.min(self.now.saturating_add(self.client.longest_sleep())));
                 }
             }
             rounds = if self.now > before { 0 } else { rounds + 1 };

@@ -36,11 +36,11 @@ use crate::plan::{self, Plan};
 use crate::shard::Shard;
 use connections::{Connections, NONE};
 use group::Group;
-use headway_base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start};
+use headway_base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start, TimeScale};
 use in_flight::{InFlight, Phase};
 use lifecycle::Sent;
 use sessions::{Session, Sessions};
-use stalls::Stalls;
+use stalls::{Stalls, Untold};
 use std::collections::VecDeque;
 
 /// How long after the end of the plan an arrival that fell due within it may still start. Long enough for the host's
@@ -71,6 +71,8 @@ pub struct Client<S> {
     /// Since when the cap has been reached, as long as a request that fell due meanwhile is still to start.
     full_since: Option<Nanos>,
     stalls: Stalls,
+    /// For how long the world stood still, where sockets are kept connecting.
+    untold: Option<Untold>,
     stopping: bool,
     shard: u16,
     sink: S,
@@ -114,6 +116,7 @@ impl<S: RecordSink> Client<S> {
         // Users that are rejected at once retry at once: time has to pass in between.
         let limits = Limits { max_wait: limits.max_wait.max(Nanos(1)), ..limits };
         let groups: Vec<Group> = (0..plan.groups.len()).map(|g| Group::new(plan, g, shard)).collect();
+        let untold = groups.iter().any(|group| group.connecting).then(Untold::default);
         let last_start = plan.end().saturating_add(GRACE);
         let sessions_go_on = groups.iter().any(|g| !g.is_closed() && g.has_sessions());
         let drain = if sessions_go_on { limits.drain } else { Nanos::ZERO };
@@ -131,6 +134,7 @@ impl<S: RecordSink> Client<S> {
             limits,
             full_since: None,
             stalls: Stalls::default(),
+            untold,
             stopping: false,
             shard: shard.index() as u16,
             sink,
@@ -630,9 +634,18 @@ impl<S: RecordSink> Client<S> {
         record.outcome = outcome;
         record.connection =
             if record.started.is_some() { self.connections.number(connection) } else { u32::MAX };
-        self.sink.record(record);
+        self.write(record);
         self.in_flight.end(id);
         (session, connection)
+    }
+
+    /// The row of a request, with a span for which the world stood still if there is one to tell.
+    #[inline]
+    fn write(&mut self, mut record: Record) {
+        if let Some(untold) = &mut self.untold {
+            record.stood_still = untold.tell();
+        }
+        self.sink.record(record);
     }
 
     fn close(&mut self, id: ConnectionId, now: Nanos) -> Action {
@@ -713,6 +726,16 @@ impl<S: RecordSink> Client<S> {
         if self.full_since.is_some() {
             self.stalls.push(from, to);
         }
+        if let Some(untold) = &mut self.untold {
+            untold.push(to - from);
+        }
+    }
+
+    /// The longest that the world is to sleep, so that it notices when it stood still while nothing was due: the eighth part of the time scale
+    /// of an attempt, and 1 ms at least, where sockets are kept connecting.
+    pub fn longest_sleep(&self) -> Nanos {
+        let scale = TimeScale::of_service(self.limits.connect_timeout).length();
+        self.untold.as_ref().map_or(Nanos::MAX, |_| Nanos(scale.0 / 8).max(TimeScale::SHORTEST.length()))
     }
 
     /// The world was busy with what it does for the client for so long: handling what had happened, sending, or ready to do so

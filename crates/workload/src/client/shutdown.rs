@@ -125,7 +125,7 @@ impl<S: RecordSink> Client<S> {
                 self.waiting.pop_front();
                 self.flush_run();
                 let record = Record { wait, ..self.record(id, now, outcome) };
-                self.sink.record(record);
+                self.write(record);
                 self.go_on(id, outcome, Sent::No, SessionControl::Continue, now)
             }
         }

@@ -5,8 +5,8 @@
 //! than four fifths of the time since the cap was reached: else the target's, and the cap's. Deliberately absent: when an answer
 //! really came, which nothing tells.
 
-use headway_base::Nanos;
 use headway_base::machine::SATURATED;
+use headway_base::{Nanos, Rough};
 
 #[derive(Clone, Copy, Debug)]
 struct Stall {
@@ -72,9 +72,51 @@ impl Stalls {
     }
 }
 
+/// Most spans that wait to be told.
+const MOST_UNTOLD: usize = 64;
+
+/// For how long the world stood still: one span for each row, the longest that no row tells yet. So long ones are told soon, and
+/// those that are left out, if there are more than rows, are the shortest.
+#[derive(Debug, Default)]
+pub(super) struct Untold {
+    /// In order of length.
+    spans: Vec<Rough>,
+}
+
+impl Untold {
+    pub(super) fn push(&mut self, span: Nanos) {
+        let span = Rough::from(span);
+        if span == Rough::ZERO {
+            return;
+        }
+        let at = self.spans.partition_point(|other| other.to_bits() < span.to_bits());
+        self.spans.insert(at, span);
+        if self.spans.len() > MOST_UNTOLD {
+            self.spans.remove(0);
+        }
+    }
+
+    #[inline]
+    pub(super) fn tell(&mut self) -> Rough {
+        self.spans.pop().unwrap_or(Rough::ZERO)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longest_spans_are_told_first_and_once() {
+        let mut untold = Untold::default();
+        (0..200).for_each(|i| untold.push(Nanos::from_micros(500 + i * 7_919 % 200 * 1_000)));
+        let told: Vec<Nanos> = (0..70).map(|_| untold.tell().get().unwrap()).collect();
+        assert!(told.is_sorted_by(|a, b| a >= b), "{told:?}");
+        let spans = told.iter().filter(|span| **span > Nanos::ZERO).count();
+        assert_eq!((spans, told[69]), (MOST_UNTOLD, Nanos::ZERO));
+        // The 64 longest of 0.5, 1.5, ..., 199.5 ms, each rounded down by a seventeenth at most.
+        assert!(told[0] >= Nanos::from_millis(187) && told[63] >= Nanos::from_millis(128), "{told:?}");
+    }
 
     #[test]
     fn a_wait_is_put_down_to_what_took_up_more_of_it() {
