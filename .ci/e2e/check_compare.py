@@ -3,8 +3,9 @@
 import html
 import json
 import re
+import shutil
 
-from harness import Serve, check, contains, equal, expect, flat, headway
+from harness import Serve, check, contains, equal, expect, flat, free_port, headway, note
 
 SCENARIO = """
 name: shop
@@ -113,6 +114,7 @@ def refused(tmp):
         ((base, tmp / "none"), "No such file"),
         ((base, killed), "the run is incomplete: it was killed before it wrote its summary"),
         ((base, twin), "the run is incomplete: it was cut short"),
+        ((base, base / "records.arrow"), "are the same run: name two"),
         ((base, other, "--across", "rat"), "did you mean 'rate'?"),
         ((base, other, "--fail-if", "p99 slower"), "'p99' is written p(99)"),
         ((base, other, "--fail-if", "p(99) slower by 5ms"), "write per cent, such as 5% or 0.5%"),
@@ -127,6 +129,42 @@ def refused(tmp):
     contains(flat(ended.err), "write KEY=VALUE, such as commit=4c81b15", "a note without a value")
 
 
+@check("compare: copies of one run show nothing (2), and a simulation that came out the same is told to be one")
+def same_records(tmp):
+    base = simulated(tmp, "base")
+    shutil.copytree(base, tmp / "again")
+    ended, document = compared(tmp, base, tmp / "again", "--fail-if", "p(99) slower by 5%")
+    expect(document["pairs"][0]["same_records"], "the key")
+    contains(flat(ended.out), "no difference at all: both simulations came out the same", "simulations")
+    rows = [f"{1_700_000_000_000 + 10 * i},{20 + (i * 7919) % 40},GET,200,OK,t-1,true" for i in range(4_000)]
+    head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n"
+    for name, more in (("one", 0), ("two", 0), ("other", 1)):
+        (tmp / f"{name}.jtl").write_text(head + "\n".join(rows[: len(rows) - more]) + "\n")
+    ended, document = compared(tmp, tmp / "one.jtl", tmp / "two.jtl", "--fail-if", "p(99) slower by 5%", code=2)
+    equal((document["pairs"][0]["verdict"], document["conditions"][0]["outcome"]), ({"is": "not-comparable", "reasons": [{"why": "copies"}]}, "not-judged"), "copies")
+    contains(flat(ended.out), "copies of one run, which show nothing", "copies")
+    compared(tmp, tmp / "one.jtl", tmp / "other.jtl")
+
+
+@check("compare: --live with a target that is down: what is asked of it holds or is not judged, and the exit code is never 0")
+def one_is_down(tmp):
+    closed = f"http://127.0.0.1:{free_port()}/"
+    flags = ("-R", "100", "--rounds", "5", "--each", "500ms", "--warmup", "100ms", "--seed", "7")
+    with Serve("--service", "const(1ms)", tmp=tmp) as up:
+        # An INVALID load, which is this machine's affair, is 2; one that is INCONCLUSIVE is compared.
+        for urls, condition, code in (
+            ((up.url, closed), "rate lower by 50%", 99),
+            ((up.url, closed), "failed higher by 50%", 99),
+            ((up.url, closed), "p(99) slower by 5%", 97),
+            ((up.url, closed), "p(50) faster", 97),
+            ((closed, up.url), "p(99) slower by 5%", 97),
+            ((closed, up.url), "rate lower by 2%", 97),
+            ((closed, closed), "p(99) slower by 5%", 97),
+        ):
+            ended = headway("compare", "--live", *urls, *flags, "--fail-if", condition, cwd=tmp).exits(code, 2)
+            note(f"{condition}: {ended.code}, {flat(ended.out)[:100]}")
+
+
 @check("compare: studies point by point, summaries without records, and another tool's files")
 def documents(tmp):
     path = tmp / "shop.yaml"
@@ -139,8 +177,10 @@ def documents(tmp):
     headway("sim", path, "--sweep", "rate=150,160", "--replications", "8", "--json", tmp / "c.json", "--seed", "5", cwd=tmp).exits(0)
     ended, document = compared(tmp, tmp / "a.json", tmp / "c.json", code=2)
     contains(flat(ended.out), "not comparable: another plan: duration", "studies of other plans")
-    for part in ("Not compared, of a.json alone: rate=100.", "Not compared, of c.json alone: rate=160."):
+    for part in ("for a.json has and c.json has not: rate=100.", "for c.json has and a.json has not: rate=160."):
         contains(flat(ended.out), part, "points that one study alone has")
+    _, document = compared(tmp, tmp / "a.json", tmp / "b.json", tmp / "c.json", code=2)
+    equal(document["points_left_out"], [{"run": 0, "lacks": 2, "point": "rate=100"}, {"run": 2, "lacks": 0, "point": "rate=160"}], "of which two of three")
     # Five minutes without a failure prove little of shares below one in a thousand.
     failed = row(document, "failed")
     expect(failed["difference_interval"][0] < 0 < failed["difference_interval"][1], f"failures of studies: {failed}")

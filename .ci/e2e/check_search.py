@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import signal
 import subprocess
 
@@ -130,8 +131,33 @@ def resumed(tmp):
     for one, words in ((whole / "trial-01", "is a trial of a search"), (whole, "is the folder of a search")):
         trial = headway("compare", cut, one, cwd=tmp).exits(2) if one == whole else headway("compare", cut / "trial-01", one, cwd=tmp).exits(2)
         contains(flat(trial.err), "ended when their outcome was clear", words)
+    # What is called like a trial is none for its name, and one that is called otherwise would be none of that search.
+    (whole / "trial-01").rename(whole / "trial-99")
+    shutil.copytree(cut / "trial-01", tmp / "trial-01")
+    headway("compare", whole / "trial-99", tmp / "trial-01", cwd=tmp).exits(0)
     nothing = headway(*ask, "--resume", tmp / "none", cwd=tmp).exits(2)
     contains(nothing.err, "name the folder of a search", "no folder")
+
+
+@check("search: a target that was faster when it was looked at first drifts: no knee, exit 99")
+def drifts(tmp):
+    ask = ["search", model(tmp), "--sim", "--threshold", "p(90)<100ms", "--from", "7/s", "--seed", "5", "--precision", "2%"]
+    headway(*ask, "--budget", "15m", "--out", tmp / "out", "--quiet", cwd=tmp).exits(97)
+    found = json.loads((tmp / "out/search.json").read_text())
+    first = next(trial for trial in found["trials"] if trial["returns"])
+    # A model does not change from one trial to the next: what the first look saw is told to have been a third of it.
+    first["pace"][:2] = [pace - math.log(3) for pace in first["pace"][:2]]
+    found["trials"] = found["trials"][: found["trials"].index(first) + 1]
+    (tmp / "out/search.json").write_text(json.dumps(found))
+    ended = headway(*ask, "--budget", "10h", "--resume", tmp / "out", cwd=tmp).exits(99)
+    found = json.loads((tmp / "out/search.json").read_text())
+    equal((found["outcome"], found["interval"]), ("drifts", [None, None]), "what it ends in")
+    drift = found["drift"]
+    expect(drift["drifts"] and 0 < drift["ci95"][0] < drift["per_minute"], f"the drift: {drift}")
+    first_seen, last_seen = drift["response"]
+    expect(last_seen > 1.5 * first_seen, f"three times as long, within what chance and a line through all looks make of it: {drift}")
+    for part in ("there is no knee: the target drifts", f"seen at {first['rate']:.1f}/s"):
+        contains(flat(ended.out), part, "the report")
 
 
 @check("search: Ctrl-C and kill -9 leave a folder from which a live search goes on with the seed that it had")
@@ -182,6 +208,8 @@ def of_several(tmp):
         contains(ended.out, f"\n  {name} ", "the table")
     contains(flat(ended.out), f"none: no connection to http://127.0.0.1:{closed}/ could be opened", "what is said of it")
     expect(all(len(line) <= 80 for line in ended.out.splitlines()), "80 columns")
+    trials = [out / name / "trial-01" for name in ("one", "two")]
+    contains(flat(headway("compare", *trials, cwd=tmp).exits(2).err), "is a trial of a search", "trials of several targets")
     alone = headway("search", *targets[2:4], *ask, "--out", tmp / "alone", "--quiet", cwd=tmp).exits(1)
     equal(alone.out, "", "quiet")
     # Each of them is given what stands on standard input.

@@ -40,7 +40,7 @@ MODULES = [
 
 # Slow ones, for .ci/nightly.
 NIGHTLY = ["nightly_broken_servers", "nightly_doctor", "nightly_connections", "nightly_html_layout", "nightly_limits", "nightly_lost", "nightly_http2", "nightly_impairments",
-           "nightly_overload", "nightly_compare"]
+           "nightly_overload", "nightly_compare", "nightly_search"]
 
 # What a build without the features `full` says.
 WITHOUT_FEATURES = ["nightly_features"]

@@ -3,6 +3,7 @@
 mod audit;
 mod compare;
 mod doctor;
+mod place;
 mod reports;
 mod scenario;
 mod search;
@@ -10,8 +11,9 @@ mod secrets;
 mod sim;
 
 pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, Stamps};
-pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs, not_of_rounds};
+pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs};
 pub use doctor::DoctorArgs;
+pub use place::{OutOfPlace, Verb};
 pub use reports::{ReportFiles, Wanted, names};
 pub use scenario::{ScenarioArgs, Setting};
 pub use search::{Named, SearchArgs};

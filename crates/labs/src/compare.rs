@@ -140,6 +140,7 @@ fn in_a_row(host: &Host, from: f64, total: f64, seed: u64) -> [Told; 3] {
         observed: [&runs[0], &runs[1]],
         not_computed: [&nothing, &nothing],
         same_arrivals: true,
+        same_records: false,
         obstacles: Vec::new(),
         differs: Vec::new(),
     };

@@ -1,6 +1,6 @@
 //! The flags of `headway compare`, and those by which a run is compared with an earlier one, as typed.
 
-use super::{ReportFiles, RunArgs, parse_seed};
+use super::{ReportFiles, parse_seed};
 use clap::Args as ClapArgs;
 use headway_base::Nanos;
 use headway_base::units::{self, UnitError};
@@ -151,46 +151,4 @@ impl CompareArgs {
         ];
         flags.into_iter().filter(|_| self.live.is_empty()).find_map(|(given, flag)| given.then_some(flag))
     }
-}
-
-/// A flag of a run behind `--` that a live comparison would not heed, and why.
-pub fn not_of_rounds(run: &RunArgs) -> Option<(&'static str, &'static str)> {
-    let before = "it stands before the --: headway compare --live URL URL ";
-    let single = "it is for a single run: leave it out, or write headway run";
-    let output = &run.output;
-    let all = [
-        (output.out.is_some(), "--out", before),
-        (!output.reports.wanted().is_empty(), "--json, --html and --output", before),
-        (output.quiet, "--quiet", before),
-        (output.show.details, "--details", before),
-        (output.strict, "--strict", before),
-        (!run.against.demands.fail_if.is_empty(), "--fail-if", before),
-        (output.no_log, "--no-log", "without --out no record is kept: leave it out"),
-        (
-            !output.show.percentiles.is_empty(),
-            "--percentiles",
-            "name the percentile in --fail-if 'p(99.5) slower'",
-        ),
-        (output.show.histogram, "--histogram", single),
-        (output.show.open, "--open", single),
-        (
-            !run.demands.thresholds.is_empty(),
-            "--threshold",
-            "a comparison has conditions: write --fail-if before the --",
-        ),
-        (run.abort_on_crossed.is_some(), "--abort-on-crossed", single),
-        (
-            run.against.baseline.is_some(),
-            "--baseline",
-            "the first target is the one that the others are compared with: leave it out",
-        ),
-        (!run.against.demands.across.is_empty(), "--across", "all runs have one plan: leave it out"),
-        (!run.notes.notes.is_empty(), "--note", single),
-        (run.dry_run, "--dry-run", single),
-        (run.set.print_scenario, "--print-scenario", single),
-        (run.start_at.is_some(), "--start-at", single),
-        (run.interval.is_some(), "--interval", single),
-        (run.load.shard != super::Part::WHOLE, "--shard", "a comparison runs on one machine: leave it out"),
-    ];
-    all.into_iter().find(|(given, ..)| *given).map(|(_, flag, why)| (flag, why))
 }

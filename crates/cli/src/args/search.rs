@@ -1,6 +1,7 @@
 //! The flags of `headway search`, as typed: those of a run, but for the load, which the search chooses.
 
-use super::{Given, RunArgs, WaitArgs, given};
+use super::place::{OutOfPlace, Verb};
+use super::{Given, RunArgs, given};
 use clap::Args as ClapArgs;
 use clap::builder::ArgPredicate;
 use headway_base::units::{self, UnitError};
@@ -133,145 +134,14 @@ fn parse_precision(text: &str) -> Result<f64, UnitError> {
 
 impl SearchArgs {
     /// The first flag of a run that a search has no use for, and what to do instead.
-    pub fn out_of_place(&self) -> Option<(&'static str, &'static str)> {
-        // Without `..`, so that no flag that `run` gets is forgotten here.
-        let RunArgs {
-            target: _,
-            load,
-            connections,
-            http2,
-            http1,
-            streams,
-            answer,
-            interval,
-            one_way,
-            spread,
-            target_is_mine,
-            local_addr,
-            threads,
-            wait,
-            start_at,
-            headers,
-            method,
-            user,
-            body,
-            body_file,
-            location,
-            traceparent,
-            insecure,
-            cert,
-            key: key_file,
-            cacert,
-            sni,
-            tls_resumption,
-            connect_to,
-            resolve,
-            timeout,
-            connect_timeout,
-            max_wait,
-            drain,
-            max_body,
-            dry_run,
-            set,
-            demands: _,
-            abort_on_crossed,
-            tolerances: _,
-            against,
-            notes: _,
-            secrets: _,
-            output,
-        } = &self.run;
-        let rates = "a search chooses the rates: write --from and --to";
-        let length = "trials are as long as they need to be: write --budget for all of them together";
-        let open = "a search sends open load, in which users arrive at a rate: leave it out";
-        let warm = "each trial has a warm-up of its own: leave it out";
-        let each = "this is for a single run: leave it out, or write headway run";
-        let compare = "a search compares nothing: run the rate that you want to compare: headway run URL -R RATE --baseline RUN";
-        let report =
-            "this is for the report of a single run: headway report DIR/trial-01 shows that of a trial";
-        let always = [
-            (load.rate.is_some(), "-R", rates),
-            (load.duration.is_some(), "-d", length),
-            (load.requests.is_some(), "-n", length),
-            (load.users.is_some(), "-u", open),
-            (load.think.is_some(), "--think", open),
-            (load.at_once.is_some(), "--at-once", open),
-            (load.connecting.is_some(), "--connecting", open),
-            (load.ramp.is_some(), "--ramp", warm),
-            (load.warmup.is_some(), "--warmup", warm),
-            (load.shard != super::Part::WHOLE, "--shard", "a search runs on one machine: leave it out"),
-            (
-                abort_on_crossed.is_some(),
-                "--abort-on-crossed",
-                "a trial ends when its threshold is decided: leave it out",
-            ),
-            (*dry_run, "--dry-run", each),
-            (start_at.is_some(), "--start-at", each),
-            (interval.is_some(), "--interval", each),
-            (against.baseline.is_some(), "--baseline", compare),
-            (!against.demands.fail_if.is_empty(), "--fail-if", compare),
-            (!against.demands.across.is_empty(), "--across", compare),
-            (
-                output.no_log,
-                "--no-log",
-                "the records of a trial are read when it ends: leave it out, or remove them later",
-            ),
-            (output.strict, "--strict", "a search that does not end exits with 97 anyway: leave it out"),
-            (set.print_scenario, "--print-scenario", "write headway run URL|SCENARIO --print-scenario"),
-            (!output.show.percentiles.is_empty(), "--percentiles", report),
-            (output.show.histogram, "--histogram", report),
-            (output.show.details, "--details", "all columns and trials are in the page: write --html FILE"),
-        ];
-        let sends = "--sim sends nothing: leave one of the two out";
-        let key = "with --sim this stands in the scenario: write it there, or as --set PATH=VALUE";
-        let unless_simulated = [
-            (
-                !self.targets.is_empty(),
+    pub fn out_of_place(&self) -> Option<OutOfPlace> {
+        self.run.out_of_place(if self.sim { Verb::SearchOfModel } else { Verb::Search }).or_else(|| {
+            let both = self.sim && !self.targets.is_empty();
+            both.then_some((
                 "--target",
                 "--sim sends nothing: leave one of the two out; --model NAME names a model",
-            ),
-            (connections.is_some(), "-c", "with --sim write --set connections=N"),
-            (timeout.is_some(), "--timeout", "with --sim write --set timeout=TIME"),
-            (connect_timeout.is_some(), "--connect-timeout", "with --sim write --set connect-timeout=TIME"),
-            (max_wait.is_some(), "--max-wait", "with --sim write --set max-wait=TIME"),
-            (drain.is_some(), "--drain", "with --sim write --set drain=TIME"),
-            (load.arrivals.is_some(), "--arrivals", "with --sim write --set users.arrive.process=PROCESS"),
-            (
-                load.new_connections,
-                "--new-connections",
-                "with --sim write --set users.connections=per-request",
-            ),
-            (load.pool.is_some(), "--pool", "with --sim write --set users.connections=shared|per-user"),
-            (!headers.is_empty(), "-H", key),
-            (method.is_some(), "-m", key),
-            (body.is_some(), "-b", key),
-            (body_file.is_some(), "--body-file", key),
-            (user.is_some(), "--user", sends),
-            (*http1, "--http1.1", sends),
-            (*http2, "--http2", sends),
-            (streams.is_some(), "--streams", sends),
-            (*spread, "--spread", sends),
-            (answer.is_some(), "--answer", sends),
-            (*one_way, "--one-way", sends),
-            (*location, "-L", sends),
-            (*traceparent, "--traceparent", sends),
-            (*insecure, "-k", sends),
-            (cert.is_some(), "--cert", sends),
-            (key_file.is_some(), "--key", sends),
-            (cacert.is_some(), "--cacert", sends),
-            (sni.is_some(), "--sni", sends),
-            (*tls_resumption, "--tls-resumption", sends),
-            (!connect_to.is_empty(), "--connect-to", sends),
-            (!resolve.is_empty(), "--resolve", sends),
-            (max_body.is_some(), "--max-body", sends),
-            (target_is_mine.is_some(), "--target-is-mine", sends),
-            (local_addr.is_some(), "--local-addr", sends),
-            (threads.is_some(), "--threads", sends),
-            (wait.wait != WaitArgs::default().wait, "--wait", sends),
-            (wait.realtime, "--realtime", sends),
-        ];
-        let simulated = unless_simulated.into_iter().filter(|_| self.sim);
-        always.into_iter().chain(simulated).find(|(is, ..)| *is).map(|(_, flag, why)| (flag, why))
+            ))
+        })
     }
 }
 

@@ -70,6 +70,7 @@ pub(super) struct Found {
     pub obstacles: Vec<Incomparable>,
     pub differs: Vec<Difference>,
     pub same_arrivals: bool,
+    pub same_records: bool,
 }
 
 /// Looks at two runs.
@@ -84,6 +85,11 @@ pub(super) fn look(
     let [a, b] = pair;
     if (a.run.source == Source::Sim) != (b.run.source == Source::Sim) {
         obstacles.push(Incomparable::Source);
+    }
+    // A simulation that is repeated under its seed comes out the same where nothing that matters was changed; a live run never does.
+    let same_records = a.digest.is_some() && a.digest == b.digest;
+    if same_records && a.run.source != Source::Sim {
+        obstacles.push(Incomparable::Copies);
     }
     let plans = match recorded {
         [Some(base), Some(other)] => differences(base, other),
@@ -114,7 +120,8 @@ pub(super) fn look(
     }
     let seeds = a.run.seed.is_some() && a.run.seed == b.run.seed;
     let planned = recorded.iter().all(|one| one.is_some_and(|recorded| recorded.plan.is_some()));
-    Found { obstacles, differs, same_arrivals: seeds && planned && same_plan && a.run.source == b.run.source }
+    let same_arrivals = seeds && planned && same_plan && a.run.source == b.run.source;
+    Found { obstacles, differs, same_arrivals, same_records }
 }
 
 /// In what the specifications of two runs differ; the seed and the target do not count.

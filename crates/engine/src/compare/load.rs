@@ -1,7 +1,7 @@
 //! What a path holds: a run with or without its records, a summary, a study, or another tool's file, which is audited.
 
 use crate::audit::{AuditSpec, Watch, audit};
-use crate::experiment::search::SEARCH_FILE;
+use crate::experiment::search::{SEARCH_FILE, is_trial};
 use crate::{Error, Manifest};
 use anyhow::{Context as _, anyhow};
 use headway_base::{Nanos, Record};
@@ -13,6 +13,7 @@ use headway_stats::study::Study;
 use headway_stats::summary::{NotComputed, PlanSummary, Source};
 use headway_workload::Plan;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,8 @@ pub struct Loaded {
     pub observed: Option<Observed>,
     /// The study that it is.
     pub study: Option<Study>,
+    /// A digest of its records, or of its summary where there are none: copies of one run have the same.
+    pub digest: Option<u64>,
 }
 
 /// What can be compared.
@@ -52,23 +55,17 @@ impl Loaded {
     /// It is no run and no file that can be audited, or a run that did not reach its end.
     pub fn open(path: &Path, name: String, watch: &mut dyn Watch) -> Result<Loaded, Error> {
         let found = crate::files::named(path, ACCEPTED)?;
-        if found.is_dir() {
-            if path.join(headway_report::study::JSON_FILE).is_file() {
-                return study(&path.join(headway_report::study::JSON_FILE), name);
-            }
-            return run(path, name);
-        }
-        if is_of_its_folder(path)
-            && path.file_name().is_some_and(|own| own != headway_report::study::JSON_FILE)
-        {
-            return run(own_folder(path), name);
+        let folder = if found.is_dir() { Some(path) } else { folder_of(path) };
+        if let Some(folder) = folder {
+            let of_study = folder.join(headway_report::study::JSON_FILE);
+            return if of_study.is_file() { study(&of_study, name) } else { run(folder, name) };
         }
         match schema(path).as_deref() {
             Some(schema) if schema.starts_with("headway.study/") => study(path, name),
             Some(schema) if schema.starts_with("headway.summary/") => {
-                let summary = summary(path)?;
+                let (summary, digest) = summary(path)?;
                 whole(&summary, path)?;
-                Ok(of_summary(&summary, name, None))
+                Ok(Loaded { digest: Some(digest), ..of_summary(&summary, name, None) })
             }
             Some(schema) => {
                 Err(Error::usage(anyhow!("{} is a {schema} document; name {ACCEPTED}", path.display())))
@@ -78,16 +75,13 @@ impl Loaded {
     }
 }
 
-fn own_folder(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Whether a file is the summary or the records of a run folder, or the document of a study's folder.
-pub(super) fn is_of_its_folder(path: &Path) -> bool {
-    let named = |file: &str| path.file_name().is_some_and(|own| own == file);
-    named(headway_report::study::JSON_FILE)
-        || ((named(folder::SUMMARY) || named(folder::RECORDS))
-            && own_folder(path).join(folder::PLAN).is_file())
+/// The folder that a file stands for: that of the study whose document it is, or of the run whose summary or records.
+pub(super) fn folder_of(file: &Path) -> Option<&Path> {
+    let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let named = |name: &str| file.file_name().is_some_and(|own| own == name);
+    let of_run = named(folder::SUMMARY) || named(folder::RECORDS);
+    let stands = named(headway_report::study::JSON_FILE) || (of_run && folder.join(folder::PLAN).is_file());
+    stands.then_some(folder)
 }
 
 /// The schema of a JSON document of ours, if it is one.
@@ -101,11 +95,15 @@ fn schema(path: &Path) -> Option<String> {
     name.starts_with("headway.").then(|| name.to_owned())
 }
 
-fn summary(path: &Path) -> Result<Summary, Error> {
+/// A summary, and a digest of its text.
+fn summary(path: &Path) -> Result<(Summary, u64), Error> {
     let text = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let read = headway_report::parse(&text);
-    read.with_context(|| format!("{} is not a summary this version reads", path.display()))
-        .map_err(Error::usage)
+    let read = headway_report::parse(&text)
+        .with_context(|| format!("{} is not a summary this version reads", path.display()))
+        .map_err(Error::usage)?;
+    let mut digest = DefaultHasher::new();
+    text.hash(&mut digest);
+    Ok((read, digest.finish()))
 }
 
 fn study(path: &Path, name: String) -> Result<Loaded, Error> {
@@ -135,7 +133,7 @@ fn study(path: &Path, name: String) -> Result<Loaded, Error> {
     };
     let asked = study.points.first().and_then(|point| point.asked.clone());
     let recorded = asked.map(|asked| Recorded { asked: Some(asked), ..Recorded::default() });
-    Ok(Loaded { run, labels: Vec::new(), recorded, observed, study: Some(study) })
+    Ok(Loaded { run, labels: Vec::new(), recorded, observed, study: Some(study), digest: None })
 }
 
 /// Refuses a run that did not reach its end.
@@ -156,10 +154,7 @@ const NO_TRIAL: &str = "whose trials each ended when their outcome was clear, so
 
 fn run(path: &Path, name: String) -> Result<Loaded, Error> {
     let file = |name: &str| path.join(name);
-    let own = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    // DIR/trial-07, of several targets DIR/NAME/trial-07.
-    let is_trial = own.file_name().is_some_and(|name| name.to_string_lossy().starts_with("trial-"));
-    if is_trial && own.ancestors().skip(1).take(2).any(|folder| folder.join(SEARCH_FILE).is_file()) {
+    if is_trial(path) {
         return Err(Error::usage(anyhow!("{} is a trial of a search, {NO_TRIAL}", path.display())));
     }
     let (plan, records) = (file(folder::PLAN), file(folder::RECORDS));
@@ -183,7 +178,7 @@ fn run(path: &Path, name: String) -> Result<Loaded, Error> {
             ),
         }));
     }
-    let summary = summary(&file(folder::SUMMARY))?;
+    let (summary, digest) = summary(&file(folder::SUMMARY))?;
     whole(&summary, path)?;
     let manifest = plan.is_file().then(|| Manifest::read(&plan)).transpose().map_err(Error::usage)?;
     if let Some(manifest) = manifest.as_ref().filter(|manifest| !manifest.shards.is_empty()) {
@@ -193,9 +188,10 @@ fn run(path: &Path, name: String) -> Result<Loaded, Error> {
             manifest.shards.join(", ")
         )));
     }
-    let mut loaded = of_summary(&summary, name, manifest.as_ref());
+    let mut loaded = Loaded { digest: Some(digest), ..of_summary(&summary, name, manifest.as_ref()) };
     if let Some(manifest) = manifest.filter(|_| records.is_file()) {
-        let observed = of_log(path, &summary, &manifest)?;
+        let (observed, digest) = of_log(path, &summary, &manifest)?;
+        loaded.digest = Some(digest);
         loaded.run.n = observed.n();
         loaded.run.curve = observed.curve();
         loaded.observed = Some(observed);
@@ -227,7 +223,14 @@ fn of_summary(summary: &Summary, name: String, manifest: Option<&Manifest>) -> L
     };
     let labels = summary.by_label.keys().cloned().collect();
     let observed = Some(Observed::told(Numbers::of_summary(summary)));
-    Loaded { run, labels, recorded: Some(Recorded { plan, asked, held }), observed, study: None }
+    Loaded {
+        run,
+        labels,
+        recorded: Some(Recorded { plan, asked, held }),
+        observed,
+        study: None,
+        digest: None,
+    }
 }
 
 /// Labels by how many requests they have, the most frequent first.
@@ -237,13 +240,15 @@ fn most_frequent(summary: &Summary) -> Vec<String> {
     labels.into_iter().map(|(label, _)| label.clone()).collect()
 }
 
-/// The numbers of a run's records; `from_s` and `to_s` of its summary are the measured phase.
-fn of_log(path: &Path, summary: &Summary, manifest: &Manifest) -> Result<Observed, Error> {
+/// The numbers of a run's records, and their digest; `from_s` and `to_s` of its summary are the measured phase.
+fn of_log(path: &Path, summary: &Summary, manifest: &Manifest) -> Result<(Observed, u64), Error> {
     let run = RunFolder::open(path).map_err(Error::usage)?;
     let mut rows = Merge::of_log(&run.records(), By::Started)?;
     let mut observing = observe(summary, &manifest.asked.steps);
+    let mut digest = DefaultHasher::new();
     while let Some(record) = rows.next_row()? {
         observing.push(&record);
+        hash(&record, &mut digest);
     }
     if !rows.merged().truncated.is_empty() {
         return Err(Error::usage(anyhow!(
@@ -251,7 +256,13 @@ fn of_log(path: &Path, summary: &Summary, manifest: &Manifest) -> Result<Observe
             path.display()
         )));
     }
-    Ok(observing.finish(Nanos::from_secs_f64(summary.measured.to_s)))
+    Ok((observing.finish(Nanos::from_secs_f64(summary.measured.to_s)), digest.finish()))
+}
+
+/// What tells records of two runs apart: two live runs never have the same, to the nanosecond.
+fn hash(record: &Record, digest: &mut DefaultHasher) {
+    let Record { k, intended, started, sent, done, outcome, step, count, .. } = *record;
+    (k, intended, started, sent, done, outcome, step, count).hash(digest);
 }
 
 /// What takes the records of the run with that summary and these steps.
@@ -266,6 +277,7 @@ struct Taking<'a> {
     measured: Range<Nanos>,
     labels: Vec<String>,
     observing: Option<Observing>,
+    digest: DefaultHasher,
 }
 
 impl Watch for Taking<'_> {
@@ -291,6 +303,7 @@ impl Watch for Taking<'_> {
     fn request(&mut self, record: &Record) {
         if let Some(observing) = &mut self.observing {
             observing.push(record);
+            hash(record, &mut self.digest);
         }
     }
     fn note(&mut self, text: &str) {
@@ -302,16 +315,22 @@ impl Watch for Taking<'_> {
 fn audited(path: &Path, name: String, watch: &mut dyn Watch) -> Result<Loaded, Error> {
     let mut spec = AuditSpec::of(vec![PathBuf::from(path)]);
     spec.exports.requests = true;
-    let mut taking =
-        Taking { watch, measured: Nanos::ZERO..Nanos::ZERO, labels: Vec::new(), observing: None };
+    let mut taking = Taking {
+        watch,
+        measured: Nanos::ZERO..Nanos::ZERO,
+        labels: Vec::new(),
+        observing: None,
+        digest: DefaultHasher::new(),
+    };
     let summary = audit(&spec, &mut taking)?;
     let end = taking.measured.end;
-    let (observing, labels) = (taking.observing, taking.labels);
+    let (observing, labels, digest) = (taking.observing, taking.labels, taking.digest.finish());
     let mut loaded = of_summary(&summary, name, None);
     // Without ends there are no response times.
     if let Some(observing) = observing.filter(|_| summary.response.n > 0) {
         loaded.observed = Some(observing.finish(end));
         loaded.labels = labels;
+        loaded.digest = Some(digest);
     }
     loaded.recorded = None;
     Ok(loaded)

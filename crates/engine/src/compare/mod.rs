@@ -61,8 +61,8 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
             for (name, points) in common(loaded, other, a, b)? {
                 of_points.push(OfPoints { other, name, points, studies: [a, b] });
             }
-            points_left_out.extend(alone(a, b).map(|point| (0, point)));
-            points_left_out.extend(alone(b, a).map(|point| (other, point)));
+            points_left_out.extend(alone(a, b).map(|point| PointLeftOut { run: 0, lacks: other, point }));
+            points_left_out.extend(alone(b, a).map(|point| PointLeftOut { run: other, lacks: 0, point }));
             continue;
         }
         let pair = [&loaded[0], &loaded[other]];
@@ -84,6 +84,7 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
             observed: [base, own],
             not_computed: pair.map(|one| &one.run.not_computed),
             same_arrivals: found.same_arrivals,
+            same_records: found.same_records,
             obstacles: found.obstacles,
             differs: found.differs,
         });
@@ -104,14 +105,13 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
             observed: [&observed[0], &observed[1]],
             not_computed: [&nothing, &nothing],
             same_arrivals: false,
+            same_records: false,
             obstacles: found.obstacles,
             differs: found.differs,
         });
     }
     let runs: Vec<Compared> = loaded.iter().map(|one| one.run.clone()).collect();
     let comparison = compare(runs, pairs, &spec.conditions);
-    let left_out = |(run, point)| PointLeftOut { run, point };
-    let points_left_out = points_left_out.into_iter().map(left_out).collect();
     Ok(Comparison {
         points_left_out,
         command: Some(spec.command.clone()).filter(|text| !text.is_empty()),
@@ -205,10 +205,7 @@ fn each_once(paths: &[PathBuf]) -> Result<(), Error> {
     // The summary of a run folder names the same run as the folder.
     let same = |path: &Path| {
         let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        match whole.parent().filter(|_| load::is_of_its_folder(&whole)) {
-            Some(folder) => folder.to_path_buf(),
-            None => whole,
-        }
+        load::folder_of(&whole).map(Path::to_path_buf).unwrap_or(whole)
     };
     let all: Vec<PathBuf> = paths.iter().map(|path| same(path)).collect();
     for (i, path) in all.iter().enumerate() {

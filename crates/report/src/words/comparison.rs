@@ -46,6 +46,10 @@ pub fn headline(comparison: &Comparison, pair: &Pair) -> Sentence {
             (Tone::Bad, format!("not comparable: {}", all.join("; ")))
         }
         Verdict::NotTold => (Tone::Warn, "not told: no number of the response time has an interval".into()),
+        Verdict::NoDifference { .. } if pair.same_records => (
+            Tone::Warn,
+            "no difference at all: both simulations came out the same, request by request; under another seed they may differ".into(),
+        ),
         Verdict::NoDifference { row, detectable } => {
             let of = pair.rows.get(*row).map(of_row).unwrap_or_default();
             let shown = percent(*detectable);
@@ -135,6 +139,10 @@ fn incomparable(comparison: &Comparison, reason: &Incomparable) -> String {
         Incomparable::Note(d) => format!("other notes: {}", both(d)),
         Incomparable::Labels => "they have no label in common".into(),
         Incomparable::Source => "the one is a simulation and the other is not".into(),
+        Incomparable::Copies => {
+            "both hold the same records, request by request: they are copies of one run, which show nothing"
+                .into()
+        }
     }
 }
 
@@ -160,16 +168,15 @@ fn quoted(what: &str) -> String {
 pub fn remarks(comparison: &Comparison) -> Vec<Sentence> {
     let of_runs = comparison.runs.iter().filter_map(known);
     let all = of_runs.chain(rounds(comparison));
-    all.chain((0..comparison.runs.len()).filter_map(|run| left_out(comparison, run))).collect()
-}
-
-/// Points that one study alone has.
-fn left_out(comparison: &Comparison, run: usize) -> Option<Sentence> {
-    let points = comparison.points_left_out.iter().filter(|left_out| left_out.run == run);
-    let points: Vec<&str> = points.map(|left_out| left_out.point.as_str()).collect();
-    let name = comparison.runs.get(run).map_or("-", |run| run.name.as_str());
-    (!points.is_empty())
-        .then(|| (Tone::Warn, format!("Not compared, of {name} alone: {}.", points.join(", "))))
+    let name = |run: usize| comparison.runs.get(run).map_or("-", |run| run.name.as_str());
+    // One after the other as they are told: those that one study lacks of another stand together.
+    let of_two = comparison.points_left_out.chunk_by(|a, b| (a.run, a.lacks) == (b.run, b.lacks));
+    let left_out = of_two.map(|all| {
+        let points: Vec<&str> = all.iter().map(|left_out| left_out.point.as_str()).collect();
+        let [run, lacks] = [all[0].run, all[0].lacks].map(name);
+        (Tone::Warn, format!("Not compared, for {run} has and {lacks} has not: {}.", points.join(", ")))
+    });
+    all.chain(left_out).collect()
 }
 
 /// What is to be known of a run before its numbers are read.

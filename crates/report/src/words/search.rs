@@ -300,3 +300,48 @@ pub fn effort(found: &Found) -> String {
     let virtual_time = if found.simulated { " of virtual time" } else { "" };
     format!("{trials}, {} requests, {time}{virtual_time}", count(found.requests))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drift_is_told_with_its_interval_and_where_it_was_seen() {
+        let drift = DriftFound {
+            per_minute: 0.0104,
+            ci95: [0.008, 0.0128],
+            rate: 40.0,
+            minutes: [1.5, 10.0],
+            response: [0.0125, 0.0137],
+            drifts: true,
+        };
+        let found = |outcome, drift| Found {
+            outcome,
+            drift: Some(drift),
+            thresholds: vec!["p(99)<100ms".to_owned()],
+            interval: [None, None],
+            ..Found::default()
+        };
+        let told = |found: &Found| {
+            let notes = notes(found).into_iter().map(|note| note.text);
+            std::iter::once(headline(found).text).chain(notes).collect::<Vec<_>>()
+        };
+        let ended = told(&found(Outcome::Drifts, drift));
+        assert_eq!(
+            ended[0],
+            "there is no knee: the target drifts, its response times at the same rate grew by 1.04 % a minute (95 % CI +0.800 % to +1.28 %)"
+        );
+        assert_eq!(
+            ended[1],
+            "seen at 40.0/s: 12.5 ms 90.0 s after the search began, 13.7 ms after 10.0 min (geometric means)"
+        );
+        assert!(ended[2].starts_with("a leak, "), "{}", ended[2]);
+        // One that its budget ended says so too.
+        let faster = DriftFound { per_minute: -0.02, ci95: [-0.03, -0.01], ..drift };
+        let cut = told(&found(Outcome::Budget, faster));
+        let said = "the target drifts: its response times at the same rate fell by 2.00 % a minute (95 % CI -3.00 % to -1.00 %)";
+        assert!(cut.iter().any(|text| text == said), "{cut:?}");
+        let steady = told(&found(Outcome::Budget, DriftFound { drifts: false, ..faster }));
+        assert!(!steady.iter().any(|text| text.contains("drifts")), "{steady:?}");
+    }
+}

@@ -32,7 +32,7 @@ pub struct Comparison {
     pub pairs: Vec<Pair>,
     /// Conditions under which the command fails, and what became of each.
     pub conditions: Vec<ConditionResult>,
-    /// Points of studies that only one of two has.
+    /// Points that a study has and another, which it is compared with, has not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points_left_out: Vec<PointLeftOut>,
     /// How the rounds were played; none of recorded runs.
@@ -40,11 +40,13 @@ pub struct Comparison {
     pub rounds: Option<Rounds>,
 }
 
-/// A point that only one of two studies has.
+/// A point that one of two studies has.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct PointLeftOut {
     /// Index of the study that has it.
     pub run: usize,
+    /// Index of the study that has not.
+    pub lacks: usize,
     /// Its values, with the names of the parameters.
     pub point: String,
 }
@@ -100,6 +102,9 @@ pub struct Pair {
     pub verdict: Verdict,
     /// Whether both had the same arrivals (one plan, one seed), so that what they share is taken out of the intervals.
     pub same_arrivals: bool,
+    /// Whether both hold the same records, request by request: a simulation that came out the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub same_records: bool,
     /// Where the two differ on purpose or harmlessly: shown, and no obstacle.
     pub differs: Vec<Difference>,
     /// The numbers.
@@ -154,6 +159,8 @@ pub enum Incomparable {
     Labels,
     /// The one is simulated and the other is not.
     Source,
+    /// Both hold the same records, request by request, and were not simulated: copies of one run.
+    Copies,
 }
 
 /// One thing in which two runs differ.

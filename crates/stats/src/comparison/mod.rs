@@ -64,6 +64,8 @@ pub struct Two<'a> {
     pub not_computed: [&'a NotComputed; 2],
     /// Whether both had the same arrivals.
     pub same_arrivals: bool,
+    /// Whether both hold the same records, request by request.
+    pub same_records: bool,
     /// What keeps them from being compared.
     pub obstacles: Vec<Incomparable>,
     /// In what else they differ.
@@ -227,10 +229,6 @@ impl Two<'_> {
                 return Err(vec![NotTold::NoInterval { run: self.runs[side], reason: why.into() }]);
             }
         }
-        if asked.metric == Metric::Rate && other.interval[0] <= 0.0 {
-            // That of the other is exact, or reaches its end however many segments there are.
-            return Ok(Known { degrees: base.degrees, correlation: None, errors: None, parts: None });
-        }
         // The standard errors of both on the scale on which they are compared.
         let of_records =
             [0, 1].map(|side| self.observed[side].of(asked.label.as_deref())?.log_error(asked.metric));
@@ -239,12 +237,16 @@ impl Two<'_> {
             _ => None,
         };
         let told = |Sure { interval: [low, high], degrees }: Sure| {
-            let width = if asked.metric == Metric::Failed { high - low } else { (high / low).ln() };
-            width / (2.0 * t975(degrees as usize))
+            let width = match asked.metric {
+                Metric::Failed => high - low,
+                // Nothing has no logarithm.
+                _ if low <= 0.0 => return None,
+                _ => (high / low).ln(),
+            };
+            Some(width / (2.0 * t975(degrees as usize)))
         };
-        let errors = of_records.unwrap_or([base, other].map(told));
-        let [a, b] = [0, 1].map(|side| self.parts(side, asked, errors[side]));
-        let parts = a.zip(b).map(|(a, b)| [a, b]);
+        let errors = of_records.or_else(|| told(base).zip(told(other)).map(|(a, b)| [a, b]));
+        let parts = errors.and_then(|[a, b]| Some([self.parts(0, asked, a)?, self.parts(1, asked, b)?]));
         let paired = parts.as_ref().filter(|_| self.same_arrivals);
         let correlation = paired.and_then(|[a, b]| correlation(a, b));
         // Those of one run even where both are independent: means of segments are skewed, and their variance is known less well than of
@@ -293,9 +295,6 @@ impl Two<'_> {
                         let t = two_sided_t(known.degrees, confidence);
                         of_errors(&mut row, &asked, errors, correlation, t);
                     }
-                    None if asked.metric == Metric::Rate && other.interval[0] <= 0.0 => {
-                        down_to_nothing(&mut row, [base.interval, other.interval]);
-                    }
                     None => recover(&mut row, [base.interval, other.interval], correlation),
                 }
                 row.shown = shown(&asked, &row);
@@ -318,6 +317,7 @@ impl Two<'_> {
             point: self.point,
             verdict: verdict(&rows, self.obstacles),
             same_arrivals: self.same_arrivals,
+            same_records: self.same_records,
             differs: self.differs,
             rows,
             labels_left_out,
@@ -351,7 +351,8 @@ fn of_numbers(asked: &Asked, base: Number, other: Number) -> Row {
 /// Intervals of difference and ratio from those of both numbers (Zou and Donner 2008): each end as far off as the distances which the
 /// intervals of both allow in that direction. Of two correlated estimates, only the share 1 - correlation of their variance is their own.
 /// The rest moves both the same way, and the difference by as much as one interval is wider than the other. (Zou and Donner's own formula
-/// sets one's upper against the other's lower distance there too, so that skewed intervals never cancel.)
+/// sets one's upper against the other's lower distance there too, so that skewed intervals never cancel.) The ratio to a number that may be
+/// nothing, which has no logarithm, has what both intervals allow together.
 fn recover(row: &mut Row, [a_ends, b_ends]: [Interval; 2], correlation: f64) {
     let (Some(a), Some(b)) = (row.base.value, row.other.value) else { return };
     let ends = |a: f64, [a_low, a_high]: Interval, b: f64, [b_low, b_high]: Interval| -> Interval {
@@ -365,14 +366,11 @@ fn recover(row: &mut Row, [a_ends, b_ends]: [Interval; 2], correlation: f64) {
     row.difference_interval = Some(ends(a, a_ends, b, b_ends));
     if row.ratio.is_some() {
         let of = |ends: Interval| ends.map(f64::ln);
-        row.ratio_interval = Some(ends(a.ln(), of(a_ends), b.ln(), of(b_ends)).map(f64::exp));
+        row.ratio_interval = Some(match b_ends {
+            [b_low, b_high] if b_low <= 0.0 => [0.0, b_high / a_ends[0]],
+            _ => ends(a.ln(), of(a_ends), b.ln(), of(b_ends)).map(f64::exp),
+        });
     }
-}
-
-/// Intervals of difference and ratio where the other's number may be nothing, which has no logarithm: what both intervals allow together.
-fn down_to_nothing(row: &mut Row, [[a_low, a_high], [b_low, b_high]]: [Interval; 2]) {
-    row.difference_interval = Some([b_low - a_high, b_high - a_low]);
-    row.ratio_interval = Some([b_low.max(0.0) / a_high, b_high / a_low]);
 }
 
 /// Student's interval of a ratio, and of the difference, from the standard errors of both logarithms.

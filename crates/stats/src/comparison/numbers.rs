@@ -49,11 +49,16 @@ struct Told {
     curve: Vec<CurvePoint>,
 }
 
+/// The upper limit of the mean of a Poisson count of none, at one end of a two-sided interval of that confidence (Garwood 1936).
+pub(super) fn most_of_none(confidence: f64) -> f64 {
+    -((1.0 - confidence) / 2.0).max(f64::MIN_POSITIVE).ln()
+}
+
 /// An estimate and how sure it is.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Sure {
     pub interval: Interval,
-    /// Degrees of freedom.
+    /// Degrees of freedom; infinite where the interval is exact.
     pub degrees: f64,
 }
 
@@ -278,10 +283,9 @@ impl Records {
             Metric::Rate => {
                 let answered: u64 = self.answered.iter().sum();
                 if answered == 0 && self.seconds > 0.0 {
-                    // Segments without a response have no spread: the exact limit of a Poisson count of none (Garwood 1936).
-                    let beside = (1.0 - at.map_or(0.95, |(_, confidence)| confidence)) / 2.0;
-                    let high = -beside.max(f64::MIN_POSITIVE).ln() / self.seconds;
-                    return Ok(Sure { interval: [0.0, high], degrees });
+                    // Segments without a response have no spread.
+                    let high = most_of_none(at.map_or(0.95, |(_, confidence)| confidence)) / self.seconds;
+                    return Ok(Sure { interval: [0.0, high], degrees: f64::INFINITY });
                 }
                 of_parts(&self.completed(), answered as f64 / self.seconds)?
             }

@@ -3,7 +3,7 @@
 
 use super::document::{Compared, Comparison, Difference, Incomparable, Method, NotTold, Number, Pair, Row};
 use super::joint::{Pieces, confidence_of_each};
-use super::numbers::Numbers;
+use super::numbers::{Numbers, most_of_none};
 use super::observed::Observed;
 use super::{Asked, Condition, Metric, asked, finished, of_numbers, recover, shown, verdict};
 use crate::intervals::{clopper_pearson_at, two_sided_t};
@@ -102,6 +102,8 @@ struct Differences {
     n: [u64; 2],
     /// Failed and all, of either.
     failures: [(u64, u64); 2],
+    /// Length of all rounds, where the number is a rate.
+    seconds: f64,
 }
 
 impl Differences {
@@ -113,6 +115,7 @@ impl Differences {
             other: Vec::new(),
             n: [0; 2],
             failures: [(0, 0); 2],
+            seconds: 0.0,
         };
         for (i, round) in rounds.iter().enumerate() {
             let both = [0, other].map(|run| {
@@ -124,8 +127,18 @@ impl Differences {
                 both => return Err(both.into_iter().filter_map(Result::err).collect()),
             };
             let (Some(x), Some(y)) = (a.value, b.value) else { continue };
-            if asked.metric != Metric::Failed && (x <= 0.0 || y <= 0.0) {
-                continue;
+            match asked.metric {
+                Metric::Failed => {}
+                // A target that is down answers nothing in a round, and that is what there is to tell. Nothing has no logarithm.
+                Metric::Rate if x > 0.0 => {
+                    if y <= 0.0 {
+                        all.scale = Scale::Plain;
+                    }
+                    all.seconds += a.n as f64 / x;
+                }
+                Metric::Rate => return Err(vec![NotTold::DownToNothing { run: 0 }]),
+                _ if x <= 0.0 || y <= 0.0 => continue,
+                _ => {}
             }
             all.rounds.push(i);
             all.base.push(x);
@@ -162,6 +175,7 @@ impl Differences {
 
     fn row(&self, asked: &Asked, confidence: f64) -> Row {
         let scale = self.scale;
+        let most = if asked.metric == Metric::Failed { 1.0 } else { f64::INFINITY };
         let number = |values: &[f64], n: u64| Number {
             value: Some(scale.mean(values)),
             ci95: Some(match scale {
@@ -169,7 +183,7 @@ impl Differences {
                     let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
                     around(&logs, 0.95).map(f64::exp)
                 }
-                Scale::Plain => around(values, 0.95).map(|end| end.clamp(0.0, 1.0)),
+                Scale::Plain => around(values, 0.95).map(|end| end.clamp(0.0, most)),
             }),
             n,
             ..Number::default()
@@ -183,12 +197,23 @@ impl Differences {
                 row.difference_interval = Some(around(&plain, confidence));
             }
             Scale::Plain => {
-                // Rounds without a failure have no spread, and prove little: never narrower than of independent requests.
-                let exact = self.failures.map(|(bad, n)| clopper_pearson_at(bad, n, confidence));
-                recover(&mut row, exact, 0.0);
+                let ends = match asked.metric {
+                    // Rounds without a failure have no spread, and prove little: never narrower than of independent requests.
+                    Metric::Failed => self.failures.map(|(bad, n)| clopper_pearson_at(bad, n, confidence)),
+                    _ => {
+                        let base = around(&self.base, confidence);
+                        if base[0] <= 0.0 {
+                            return Row { why_not: vec![NotTold::DownToNothing { run: 0 }], ..row };
+                        }
+                        // Nor do rounds without a response.
+                        let none = most_of_none(confidence) / self.seconds;
+                        [base, [0.0, around(&self.other, confidence)[1].max(none)]]
+                    }
+                };
+                recover(&mut row, ends, 0.0);
                 let [low, high] = around(&plain, confidence);
-                let exact = row.difference_interval.unwrap_or([low, high]);
-                row.difference_interval = Some([low.min(exact[0]), high.max(exact[1])]);
+                let of_each = row.difference_interval.unwrap_or([low, high]);
+                row.difference_interval = Some([low.min(of_each[0]), high.max(of_each[1])]);
             }
         }
         row.shown = shown(asked, &row);

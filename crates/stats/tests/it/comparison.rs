@@ -6,7 +6,9 @@ use headway_base::dist::{self, Dist};
 use headway_base::random::{Draws, Stream};
 use headway_base::{Nanos, Outcome};
 use headway_stats::comparison::{
-    Compared, Comparison, NotTold, Observed, Observing, Row, Shown, Two, Verdict, compare, compare_rounds,
+    Compared, Comparison, NotTold, Observed, Observing,
+    Outcome::{Holds, NotJudged, Undecided},
+    Row, Shown, Two, Verdict, compare, compare_rounds,
 };
 use headway_stats::queueing::Mmc;
 use headway_stats::summary::{NotComputed, Why};
@@ -110,6 +112,7 @@ fn two(base: &Observed, other: &Observed, same_arrivals: bool) -> Comparison {
         observed: [base, other],
         not_computed: [&nothing, &nothing],
         same_arrivals,
+        same_records: false,
         obstacles: Vec::new(),
         differs: Vec::new(),
     };
@@ -347,6 +350,47 @@ fn a_rate_of_nothing_is_compared() {
 }
 
 /// A percentile that a few bursts decide is not compared, and says so; where each request is a burst of its own it is.
+/// Over rounds too, in all of them or in some; of one that is up a little, the rounds differ too much to tell. The first that answers
+/// nothing in a round has no ratio.
+#[test]
+fn a_rate_of_nothing_is_compared_over_rounds() {
+    let system = System::new(1, 0.0005, 0.0);
+    let up = |round: u64| system.play(4, [round, round + 100], &steady, &[]);
+    let down = || {
+        let measured = Nanos::from_secs(1)..Nanos::from_secs(5);
+        Observing::new(&measured, &[], &[]).finish(measured.end)
+    };
+    let rate = |is_down: &dyn Fn(u64) -> [bool; 2]| {
+        let of =
+            |round: u64| is_down(round).map(|is| if is { down() } else { up(round) }).into_iter().collect();
+        let rounds: Vec<Vec<Observed>> = (0..6).map(of).collect();
+        let runs = vec![Compared::default(), Compared::default()];
+        let compared = compare_rounds(
+            runs,
+            &rounds,
+            &|_| Vec::new(),
+            &|_| Vec::new(),
+            &["rate lower by 50%".parse().unwrap()],
+        );
+        (
+            compared.pairs[0].rows.iter().find(|row| row.of == "rate").unwrap().clone(),
+            compared.conditions[0].outcome,
+        )
+    };
+    let (all, outcome) = rate(&|_| [false, true]);
+    assert_eq!((all.shown, outcome, all.ratio), (Shown::Lower, Holds, Some(0.0)));
+    // None of 24 seconds: at most ln(40) per 24 s where one interval is looked at, and more where several are.
+    let [low, high] = all.ratio_interval.unwrap();
+    let least = 40.0f64.ln() / 24.0 / RATE;
+    assert!(low == 0.0 && least < high && high < 4.0 * least, "{low} {high}, and {least}");
+    let (one, outcome) = rate(&|round| [false, round != 3]);
+    assert_eq!((one.shown, outcome), (Shown::Lower, Undecided), "{one:?}");
+    let (half, _) = rate(&|round| [false, round % 2 == 0]);
+    assert_eq!(half.shown, Shown::No, "{half:?}");
+    let (first, outcome) = rate(&|_| [true, false]);
+    assert_eq!((first.why_not, outcome), (vec![NotTold::DownToNothing { run: 0 }], NotJudged));
+}
+
 #[test]
 fn a_percentile_that_few_bursts_decide_is_not_compared() {
     let p999 = |system: System| {

@@ -125,6 +125,24 @@ pub fn seed_of(path: &Path) -> Result<u64, Error> {
     Ok(read(path)?.first().map_or(0, |found| found.seed))
 }
 
+/// Whether that run folder is of a trial, as the document of the search above it tells: `DIR/trial-07`, of several targets
+/// `DIR/NAME/trial-07`.
+pub fn is_trial(run: &Path) -> bool {
+    let own = fs::canonicalize(run).unwrap_or_else(|_| run.to_path_buf());
+    // The folders stand there as they were named when it was played, wherever that was.
+    let has = |found: &Found| {
+        let folders = found.trials.iter().filter_map(|row| row.folder.as_ref()).chain(&found.cut_off);
+        folders.map(|folder| Path::new(folder).file_name()).any(|name| name == own.file_name())
+    };
+    let mut above = own.ancestors().skip(1);
+    let parent = above.next();
+    let of_one = parent.and_then(|parent| read(parent).ok()).is_some_and(|all| all.iter().any(has));
+    let name = parent.and_then(Path::file_name);
+    let of_several = above.next().and_then(|folder| read(folder).ok());
+    let named = |found: &&Found| name.is_some_and(|name| name == found.name.as_str());
+    of_one || of_several.is_some_and(|all| all.iter().find(named).is_some_and(has))
+}
+
 /// Keeps other searches out of that folder, until it is dropped.
 fn hold(path: &Path) -> Result<File, Error> {
     let folder = File::open(path)?;

@@ -9,7 +9,7 @@ mod folder;
 mod judge;
 mod trials;
 
-pub use folder::{Folder, SEARCH_FILE, seed_of};
+pub use folder::{Folder, SEARCH_FILE, is_trial, seed_of};
 pub use judge::Asked;
 pub use trials::{InVirtualTime, at_rate, in_virtual_time, requests_per_arrival};
 

@@ -1,0 +1,258 @@
+//! Flags of a run that other verbs take along: which of them have no place there, and what to do instead.
+
+use super::{Part, RunArgs, WaitArgs};
+
+/// A verb that takes the flags of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verb {
+    /// `headway search` of a target.
+    Search,
+    /// `headway search --sim`.
+    SearchOfModel,
+    /// `headway compare --live`, behind `--`.
+    Rounds,
+}
+
+/// A flag, and what to do instead.
+pub type OutOfPlace = (&'static str, &'static str);
+
+/// What to do instead of a flag that was given, by verb; `None` where it has its place.
+#[derive(Clone, Copy, Default)]
+struct Instead {
+    search: Option<&'static str>,
+    model: Option<&'static str>,
+    rounds: Option<&'static str>,
+}
+
+impl Instead {
+    /// Of a flag that goes with all of them.
+    const NOTHING: Instead = Instead { search: None, model: None, rounds: None };
+
+    const fn search(why: &'static str) -> Instead {
+        Instead { search: Some(why), model: Some(why), ..Instead::NOTHING }
+    }
+
+    const fn model(why: &'static str) -> Instead {
+        Instead { model: Some(why), ..Instead::NOTHING }
+    }
+
+    const fn rounds(self, why: &'static str) -> Instead {
+        Instead { rounds: Some(why), ..self }
+    }
+
+    fn of(&self, verb: Verb) -> Option<&'static str> {
+        match verb {
+            Verb::Search => self.search,
+            Verb::SearchOfModel => self.model,
+            Verb::Rounds => self.rounds,
+        }
+    }
+}
+
+impl RunArgs {
+    /// The first flag that was given and has no place with that verb, and what to do instead.
+    pub fn out_of_place(&self, verb: Verb) -> Option<OutOfPlace> {
+        let given = self.with_places().into_iter().filter(|(given, ..)| *given);
+        given.filter_map(|(_, flag, instead)| Some((flag, instead.of(verb)?))).next()
+    }
+
+    /// Whether each flag was given, and where it has no place.
+    fn with_places(&self) -> Vec<(bool, &'static str, Instead)> {
+        // Without `..`, so that no flag that `run` gets is forgotten here.
+        let RunArgs {
+            target: _,
+            load,
+            connections,
+            http2,
+            http1,
+            streams,
+            answer,
+            interval,
+            one_way,
+            spread,
+            target_is_mine,
+            local_addr,
+            threads,
+            wait,
+            start_at,
+            headers,
+            method,
+            user,
+            body,
+            body_file,
+            location,
+            traceparent,
+            insecure,
+            cert,
+            key: key_file,
+            cacert,
+            sni,
+            tls_resumption,
+            connect_to,
+            resolve,
+            timeout,
+            connect_timeout,
+            max_wait,
+            drain,
+            max_body,
+            dry_run,
+            set,
+            demands,
+            abort_on_crossed,
+            tolerances: _,
+            against,
+            notes,
+            secrets: _,
+            output,
+        } = self;
+        let rates = Instead::search("a search chooses the rates: write --from and --to");
+        let length =
+            Instead::search("trials are as long as they need to be: write --budget for all of them together");
+        let open = Instead::search("a search sends open load, in which users arrive at a rate: leave it out");
+        let warm = Instead::search("each trial has a warm-up of its own: leave it out");
+        let each = Instead::search("this is for a single run: leave it out, or write headway run");
+        let compares = Instead::search(
+            "a search compares nothing: run the rate that you want to compare: headway run URL -R RATE --baseline RUN",
+        );
+        let report = Instead::search(
+            "this is for the report of a single run: headway report DIR/trial-01 shows that of a trial",
+        );
+        let sends = Instead::model("--sim sends nothing: leave one of the two out");
+        let key =
+            Instead::model("with --sim this stands in the scenario: write it there, or as --set PATH=VALUE");
+        let before = "it stands before the --: headway compare --live URL URL ";
+        let single = "it is for a single run: leave it out, or write headway run";
+        vec![
+            (load.rate.is_some(), "-R", rates),
+            (load.duration.is_some(), "-d", length),
+            (load.requests.is_some(), "-n", length),
+            (load.users.is_some(), "-u", open),
+            (load.think.is_some(), "--think", open),
+            (load.at_once.is_some(), "--at-once", open),
+            (load.connecting.is_some(), "--connecting", open),
+            (load.ramp.is_some(), "--ramp", warm),
+            (load.warmup.is_some(), "--warmup", warm),
+            (
+                load.shard != Part::WHOLE,
+                "--shard",
+                Instead::search("a search runs on one machine: leave it out")
+                    .rounds("a comparison runs on one machine: leave it out"),
+            ),
+            (
+                abort_on_crossed.is_some(),
+                "--abort-on-crossed",
+                Instead::search("a trial ends when its threshold is decided: leave it out").rounds(single),
+            ),
+            (*dry_run, "--dry-run", each.rounds(single)),
+            (start_at.is_some(), "--start-at", each.rounds(single)),
+            (interval.is_some(), "--interval", each.rounds(single)),
+            (
+                against.baseline.is_some(),
+                "--baseline",
+                compares
+                    .rounds("the first target is the one that the others are compared with: leave it out"),
+            ),
+            (!against.demands.fail_if.is_empty(), "--fail-if", compares.rounds(before)),
+            (
+                !against.demands.across.is_empty(),
+                "--across",
+                compares.rounds("all runs have one plan: leave it out"),
+            ),
+            (
+                output.no_log,
+                "--no-log",
+                Instead::search(
+                    "the records of a trial are read when it ends: leave it out, or remove them later",
+                )
+                .rounds("without --out no record is kept: leave it out"),
+            ),
+            (
+                output.strict,
+                "--strict",
+                Instead::search("a search that does not end exits with 97 anyway: leave it out")
+                    .rounds(before),
+            ),
+            (
+                set.print_scenario,
+                "--print-scenario",
+                Instead::search("write headway run URL|SCENARIO --print-scenario").rounds(single),
+            ),
+            (
+                !output.show.percentiles.is_empty(),
+                "--percentiles",
+                report.rounds("name the percentile in --fail-if 'p(99.5) slower'"),
+            ),
+            (output.show.histogram, "--histogram", report.rounds(single)),
+            (
+                output.show.details,
+                "--details",
+                Instead::search("all columns and trials are in the page: write --html FILE").rounds(before),
+            ),
+            (output.out.is_some(), "--out", Instead::NOTHING.rounds(before)),
+            (
+                !output.reports.wanted().is_empty(),
+                "--json, --html and --output",
+                Instead::NOTHING.rounds(before),
+            ),
+            (output.quiet, "--quiet", Instead::NOTHING.rounds(before)),
+            (output.show.open, "--open", Instead::NOTHING.rounds(single)),
+            (
+                !demands.thresholds.is_empty(),
+                "--threshold",
+                Instead::NOTHING.rounds("a comparison has conditions: write --fail-if before the --"),
+            ),
+            (!notes.notes.is_empty(), "--note", Instead::NOTHING.rounds(single)),
+            (connections.is_some(), "-c", Instead::model("with --sim write --set connections=N")),
+            (timeout.is_some(), "--timeout", Instead::model("with --sim write --set timeout=TIME")),
+            (
+                connect_timeout.is_some(),
+                "--connect-timeout",
+                Instead::model("with --sim write --set connect-timeout=TIME"),
+            ),
+            (max_wait.is_some(), "--max-wait", Instead::model("with --sim write --set max-wait=TIME")),
+            (drain.is_some(), "--drain", Instead::model("with --sim write --set drain=TIME")),
+            (
+                load.arrivals.is_some(),
+                "--arrivals",
+                Instead::model("with --sim write --set users.arrive.process=PROCESS"),
+            ),
+            (
+                load.new_connections,
+                "--new-connections",
+                Instead::model("with --sim write --set users.connections=per-request"),
+            ),
+            (
+                load.pool.is_some(),
+                "--pool",
+                Instead::model("with --sim write --set users.connections=shared|per-user"),
+            ),
+            (!headers.is_empty(), "-H", key),
+            (method.is_some(), "-m", key),
+            (body.is_some(), "-b", key),
+            (body_file.is_some(), "--body-file", key),
+            (user.is_some(), "--user", sends),
+            (*http1, "--http1.1", sends),
+            (*http2, "--http2", sends),
+            (streams.is_some(), "--streams", sends),
+            (*spread, "--spread", sends),
+            (answer.is_some(), "--answer", sends),
+            (*one_way, "--one-way", sends),
+            (*location, "-L", sends),
+            (*traceparent, "--traceparent", sends),
+            (*insecure, "-k", sends),
+            (cert.is_some(), "--cert", sends),
+            (key_file.is_some(), "--key", sends),
+            (cacert.is_some(), "--cacert", sends),
+            (sni.is_some(), "--sni", sends),
+            (*tls_resumption, "--tls-resumption", sends),
+            (!connect_to.is_empty(), "--connect-to", sends),
+            (!resolve.is_empty(), "--resolve", sends),
+            (max_body.is_some(), "--max-body", sends),
+            (target_is_mine.is_some(), "--target-is-mine", sends),
+            (local_addr.is_some(), "--local-addr", sends),
+            (threads.is_some(), "--threads", sends),
+            (wait.wait != WaitArgs::default().wait, "--wait", sends),
+            (wait.realtime, "--realtime", sends),
+        ]
+    }
+}
