@@ -1,4 +1,4 @@
-"""`from-curl` and `from-har`: what they print is a scenario that runs and sends the same, secrets apart. `schema`: what
+"""`from-curl`, `from-har` and `from-openapi`: what they print is a scenario that runs and sends the same, secrets apart. `schema`: what
 editors go by agrees with what headway takes."""
 
 import json
@@ -109,6 +109,55 @@ def har(tmp):
     (tmp / "broken.har").write_text('{"log": {"entries": []}}')
     contains(headway("from-har", "broken.har", cwd=tmp).exits(2).err, "broken.har", "message")
     headway("from-har", "none.har", cwd=tmp).exits(1, 2)
+
+
+@check("convert: an OpenAPI document becomes a scenario whose requests the target understands, with its secrets asked for")
+def openapi(tmp):
+    key = {"type": "apiKey", "in": "header", "name": "X-Key"}
+    pet = {"required": ["name", "token"], "properties": {"name": {"type": "string", "minLength": 3}, "token": {"type": "string", "example": SECRETS[3]}}}
+    by_id = [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer", "minimum": 7}}]
+    limit = [{"name": "limit", "in": "query", "required": True, "example": 20}]
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}}
+    document = {
+        "openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "security": [{"key": []}],
+        "paths": {
+            "/pets": {"get": {"parameters": limit, "responses": {"200": {"content": {"application/json": {}}}}},
+                      "post": {"requestBody": body, "responses": {"201": {}}}},
+            "/pets/{id}": {"parameters": by_id, "get": {"responses": {"200": {}}}, "delete": {"responses": {"2XX": {}}}},
+        },
+        "components": {"schemas": {"Pet": pet}, "securitySchemes": {"key": key}},
+    }
+    (tmp / "api.json").write_text(json.dumps(document, indent=2))
+    contains(headway("from-openapi", "api.json", cwd=tmp).exits(2).err, "--target http://127.0.0.1:8080", "message")
+
+    def answer(seen):
+        return (201 if seen.method == "POST" else 204 if seen.method == "DELETE" else 200), {}, b""
+
+    with Recorder(answer) as server:
+        safe = headway("from-openapi", "api.json", "--target", f"{server.url}/v1", cwd=tmp).exits(0)
+        equal([next(iter(step.items())) for step in yaml.safe_load(safe.out)["journey"]],
+              [("get", "/pets?limit=20"), ("get", "/pets/{{vars.id}}")], "steps")
+        line = next(i for i, text in enumerate((tmp / "api.json").read_text().split("\n"), 1) if '"post"' in text)
+        contains(safe.err, f"api.json:{line}: left out: POST /pets", "stderr")
+        made = headway("from-openapi", "api.json", "--target", f"{server.url}/v1", "--all-methods", "-o", "api.yaml", cwd=tmp).exits(0)
+        equal(made.out, "", "stdout")
+        text = (tmp / "api.yaml").read_text()
+        never_shown(SECRETS[3], text, made.err)
+        (tmp / "api.yaml").write_text(text.replace("rate: 1/s", "rate: 20/s").replace("hold: 10s", "hold: 500ms"))
+        env = environment(HEADWAY_SECRET_KEY=SECRETS[0], HEADWAY_SECRET_TOKEN=SECRETS[3])
+        headway("run", "api.yaml", "--dry-run", cwd=tmp, env=env).exits(0)
+        equal(server.requests, [], "requests so far")
+        ended = run("api.yaml", "--seed", "3", tmp=tmp, env=env)
+        conserved(ended.summary)
+        equal(set(ended.summary["outcomes"]) - {"unsent"}, {"ok"}, f"outcomes ({ended})")
+    equal({(seen.method, seen.path) for seen in server.requests},
+          {("GET", "/v1/pets?limit=20"), ("POST", "/v1/pets"), ("GET", "/v1/pets/7"), ("DELETE", "/v1/pets/7")}, "requests")
+    for seen in server.requests:
+        equal(seen.header("X-Key"), SECRETS[0], "X-Key")
+        if seen.method == "POST":
+            equal(json.loads(seen.body), {"name": "text", "token": SECRETS[3]}, "body")
+    (tmp / "old.yaml").write_text("swagger: '2.0'\n")
+    contains(headway("from-openapi", "old.yaml", cwd=tmp).exits(2).err, "old.yaml:1: this is Swagger 2.0", "message")
 
 
 @check("convert: `schema` is a JSON Schema that takes the documented examples and what we print, and refuses misspelt keys")

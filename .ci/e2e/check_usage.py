@@ -41,6 +41,7 @@ WRONG = [
     (["report", "nofolder"], ["nofolder", "No such file", "the folder of a run"]),
     (["report", "."], [".: not a run folder", "no records.arrow", "name the folder of a run"]),
     (["from-har", "nofile"], ["nofile cannot be read", "No such file", "HAR"]),
+    (["from-openapi", "nofile"], ["nofile cannot be read", "No such file", "OpenAPI 3.0 or 3.1"]),
     (["audit", "nofile"], ["nofile", "No such file", "results files of load tools"]),
     (["merge", __file__], [f"{__file__}: a file and not a run folder", "name the folder of a run"]),
     (["merge", "nofolder"], ["nofolder: No such file", "name the folder of a run"]),
@@ -141,7 +142,7 @@ def cannot(tmp):
 
 @check("usage: --help and --version go to stdout, within 100 columns; a bare run says what it assumes")
 def help_and_version(tmp):
-    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["translate"], ["schema"], ["completions"], ["man"]):
+    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["from-openapi"], ["translate"], ["schema"], ["completions"], ["man"]):
         ended = headway(*verb, "--help", cwd=tmp).exits(0)
         contains(ended.out, "Usage: headway", f"help of {verb}")
         equal(ended.err, "", f"stderr of {verb} --help")

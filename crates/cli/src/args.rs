@@ -101,6 +101,8 @@ pub enum Command {
     FromCurl(FromCurlArgs),
     /// Print a browser's recording (HAR) as a scenario file
     FromHar(FromHarArgs),
+    /// Print an OpenAPI document as a scenario file
+    FromOpenapi(FromOpenapiArgs),
     /// Print another load tool's command as one of headway run
     Translate(TranslateArgs),
     /// Print the JSON Schema of scenario files, for editors
@@ -679,6 +681,23 @@ pub struct FromHarArgs {
     /// Keep images, fonts, styles and scripts too
     #[arg(long)]
     pub all: bool,
+}
+
+/// `headway from-openapi`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct FromOpenapiArgs {
+    /// An OpenAPI 3.0 or 3.1 document, YAML or JSON, of at most 32 MiB
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The target with its base path [default: the document's first server]
+    #[arg(long, value_name = "URL")]
+    pub target: Option<String>,
+    /// Operations that may change data too: POST, PUT, PATCH and, at the end, DELETE [default: GET, HEAD and OPTIONS]
+    #[arg(long)]
+    pub all_methods: bool,
+    /// Write the scenario to this file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 fn arrivals_help() -> String {

@@ -17,15 +17,29 @@ pub struct Draft {
     pub target: String,
     /// Settings such as `timeout`.
     pub settings: Vec<(&'static str, String)>,
+    /// Constants that steps refer to, as `vars.NAME`.
+    pub(super) variables: Vec<Variable>,
     /// What the session does, in order.
     pub steps: Vec<Step>,
     pub(super) secrets: Secrets,
+}
+
+/// A constant of the scenario.
+pub(super) struct Variable {
+    pub name: String,
+    /// The name that it was made for, which others may share.
+    pub of: String,
+    pub value: Text,
+    /// Comments above it.
+    pub notes: Vec<String>,
 }
 
 /// One request.
 pub struct Step {
     /// Comments above it.
     pub notes: Vec<String>,
+    /// Its name; none: method and path.
+    pub name: Option<String>,
     /// Its method, as sent.
     pub method: String,
     /// Path and query.
@@ -38,8 +52,8 @@ pub struct Step {
     pub think: Option<String>,
     /// Names and cookies: what is taken from its answer.
     pub extract: Vec<(String, String)>,
-    /// The status that is expected of its answer.
-    pub status: Option<u16>,
+    /// The statuses that are expected of its answer: `200`, `2xx`; none: any below 400.
+    pub statuses: Vec<String>,
     /// Whether something that belongs to it could not be had; a note says what.
     pub lacks: bool,
 }
@@ -88,13 +102,14 @@ impl Step {
     pub fn new(method: &str, path: Text) -> Step {
         Step {
             notes: Vec::new(),
+            name: None,
             method: method.to_owned(),
             path,
             headers: Vec::new(),
             body: Body::None,
             think: None,
             extract: Vec::new(),
-            status: None,
+            statuses: Vec::new(),
             lacks: false,
         }
     }
@@ -199,6 +214,13 @@ impl Draft {
         if !common.is_empty() {
             file.push("headers", texts(&common));
         }
+        if !self.variables.is_empty() {
+            let mut variables = Map::new();
+            for Variable { name, value, notes, .. } in &self.variables {
+                variables.commented(notes.clone(), name.clone(), Yaml::text(value.as_str()));
+            }
+            file.push("variables", Yaml::Map(variables));
+        }
         file.push("users", users());
         let mut names = HashMap::new();
         let steps = self.steps.iter().map(|step| Yaml::Map(step_map(step, &mut names))).collect();
@@ -291,12 +313,15 @@ fn step_map(step: &Step, names: &mut HashMap<String, usize>) -> Map {
     }
     let path = step.path.as_str().split('?').next().unwrap_or_default();
     // A name ends at 200 characters.
-    let name: String =
+    let made: String =
         format!("{} {path}", step.method).chars().filter(|c| !c.is_control()).take(180).collect();
+    let name = step.name.as_ref().unwrap_or(&made);
     let n = names.entry(name.clone()).or_default();
     *n += 1;
     if *n > 1 {
         map.push("name", Yaml::text(format!("{name} ({n})")));
+    } else if *name != made {
+        map.push("name", Yaml::text(name.as_str()));
     }
     if let Some(think) = &step.think {
         map.push("think", Yaml::plain(think));
@@ -323,9 +348,15 @@ fn step_map(step: &Step, names: &mut HashMap<String, usize>) -> Map {
         }
         map.push("extract", Yaml::Map(extract));
     }
-    if let Some(status) = step.status {
+    if !step.statuses.is_empty() {
         let mut expect = Map::new();
-        expect.push("status", Yaml::plain(status));
+        expect.push(
+            "status",
+            match step.statuses.as_slice() {
+                [one] => Yaml::plain(one),
+                several => Yaml::List(several.iter().map(Yaml::plain).collect()),
+            },
+        );
         map.push("expect", Yaml::Map(expect));
     }
     map

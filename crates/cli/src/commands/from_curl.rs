@@ -13,5 +13,5 @@ pub(super) fn from_curl(args: &FromCurlArgs) -> Result<u8, Failure> {
         words[0].clear();
         io::stdin().read_to_string(&mut words[0]).context("standard input cannot be read as text")?;
     }
-    converted(curl::scenario(&words))
+    converted(curl::scenario(&words), None)
 }

@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod from_curl;
 mod from_har;
+mod from_openapi;
 mod lab;
 mod merge;
 mod plan;
@@ -22,7 +23,9 @@ use crate::args::{Args, Command};
 use crate::exit::{FINE, Failure};
 use crate::output;
 use headway_convert::Converted;
+use headway_engine::files;
 use std::io::{self, Write as _};
+use std::path::Path;
 
 /// Does what was asked and returns the exit code. `words` is the command line with secrets replaced.
 ///
@@ -42,6 +45,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Lab(args) => lab::lab(&args),
         Command::FromCurl(args) => from_curl::from_curl(&args),
         Command::FromHar(args) => from_har::from_har(&args),
+        Command::FromOpenapi(args) => from_openapi::from_openapi(&args),
         Command::Completions { shell } => shell::completions(shell),
         Command::Man { folder } => shell::man(&folder),
         Command::Translate(args) => translate::translate(&args),
@@ -55,10 +59,13 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
     }
 }
 
-/// Prints a scenario that was made of something else, and what is to be said of it.
-fn converted(made: anyhow::Result<Converted>) -> Result<u8, Failure> {
+/// Prints a scenario that was made of something else, or writes it to a file, and what is to be said of it.
+fn converted(made: anyhow::Result<Converted>, to: Option<&Path>) -> Result<u8, Failure> {
     let made = made.map_err(Failure::usage)?;
-    output::print(made.scenario.as_bytes())?;
+    match to {
+        None => output::print(made.scenario.as_bytes())?,
+        Some(file) => files::replace(file, made.scenario.as_bytes())?,
+    }
     for note in &made.notes {
         let _ = writeln!(io::stderr(), "headway: {note}");
     }

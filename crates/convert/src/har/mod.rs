@@ -275,7 +275,7 @@ const NOT_SENT: &[&str] = &[
 
 fn step(entry: &Entry, location: &Location, secrets: &mut Secrets) -> Step {
     let mut step = Step::new(&entry.method, draft::path(&location.path, secrets));
-    step.status = Some(entry.status);
+    step.statuses = vec![entry.status.to_string()];
     for (name, value) in &entry.headers {
         let (name, value) = (name.trim(), value.trim());
         // Pseudo-headers of HTTP/2 begin with a colon.
