@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 
-from harness import HEADWAY, Headway, Serve, check, contains, equal, expect, flat, free_port, headway, wait_for
+from harness import HEADWAY, Headway, Serve, check, contains, equal, expect, flat, free_port, headway, note, wait_for
 
 ONE_SERVER = """
 name: one
@@ -51,6 +51,33 @@ def of_a_model(tmp):
     again = tmp / "again.json"
     headway(*ask, "--json", again, "--quiet", cwd=tmp).exits(0)
     equal(json.loads(again.read_text())["interval"], [low, high], "the same seed finds the same")
+
+
+@check("search: the number of closed users, of a model and of a live target")
+def of_closed_users(tmp):
+    (tmp / "closed.yaml").write_text("users: { closed: { count: 1 }, think: exp(1s) }\njourney: [ { get: / } ]\nmodel: { servers: 4, service: exp(40ms) }\n")
+    out, page = tmp / "found.json", tmp / "found.html"
+    ask = ["search", tmp / "closed.yaml", "--sim", "--threshold", "p(90)<200ms", "--from", "20", "--budget", "100h", "--seed", "3"]
+    ended = headway(*ask, "--json", out, "--html", page, cwd=tmp).exits(0)
+    found = json.loads(out.read_text())
+    equal((found["rate_of"], found["from"]), ("users", 20), "what is searched")
+    expect(all(trial["rate"] == int(trial["rate"]) for trial in found["trials"]), "whole users")
+    low, high = found["interval"]
+    # The birth-death process of the users: `the_knee_of_closed_users_is_that_of_the_machine_repair_model`.
+    note(f"{low:.0f} to {high:.0f} users")
+    contains(flat(ended.out), f"a number of users between {low:.0f} and {high:.0f}", "the first line")
+    contains(flat(ended.out), "p99 and goodput by users", "the curve")
+    contains(page.read_text(), "Response time and goodput by number of users", "the page")
+    refused = headway("search", tmp / "closed.yaml", "--sim", "--threshold", "p(90)<200ms", "--from", "20/s", cwd=tmp)
+    contains(flat(refused.exits(2).err), "write a whole number from 1", "a rate of users")
+    with Serve("--service", "const(1ms)", "--servers", "8", tmp=tmp) as server:
+        live = ["search", server.url, "-u", "4", "--think", "exp(20ms)", "--to", "8", "--threshold", "p(90)<200ms", "--budget", "5m", "--seed", "3"]
+        ended = headway(*live, "--json", out, "--out", tmp / "live", cwd=tmp).exits(99, 98)
+        found = json.loads(out.read_text())
+        equal((found["rate_of"], [trial["rate"] for trial in found["trials"][:1]]), ("users", [4]), "live trials")
+        if ended.code == 99:
+            equal((found["outcome"], found["interval"][0]), ("always", 8), "what it ends in")
+            contains(flat(ended.out), "holds at 8 users, the highest number of users that was allowed (--to)", "the report")
 
 
 @check("search: ends with 97, 98 or 99 where there is no knee to be had, and says what was seen")

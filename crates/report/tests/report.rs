@@ -119,7 +119,7 @@ fn every_output_shows_every_sample_and_always_alike() {
 fn a_ci_system_sees_every_threshold_and_every_rule() {
     let page = |make: fn() -> Summary| text("junit", &make(), &style());
     let shown = page(samples::thresholds);
-    assert_eq!(shown.matches("<testcase ").count(), 8 + 12 + 1);
+    assert_eq!(shown.matches("<testcase ").count(), 8 + 13 + 1);
     assert!(
         shown.contains(
             "<testsuite name=\"thresholds\" tests=\"8\" failures=\"6\" errors=\"0\" skipped=\"0\">"

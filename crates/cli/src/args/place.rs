@@ -108,7 +108,9 @@ impl RunArgs {
         let rates = Instead::search("a search chooses the rates: write --from and --to");
         let length =
             Instead::search("trials are as long as they need to be: write --budget for all of them together");
-        let open = Instead::search("a search sends open load, in which users arrive at a rate: leave it out");
+        let other = Instead::search(
+            "a search changes a rate of arrivals, or the number of closed users (-u): leave it out",
+        );
         let warm = Instead::search("each trial has a warm-up of its own: leave it out");
         let each = Instead::search("this is for a single run: leave it out, or write headway run");
         let compares = Instead::search(
@@ -126,10 +128,16 @@ impl RunArgs {
             (load.rate.is_some(), "-R", rates),
             (load.duration.is_some(), "-d", length),
             (load.requests.is_some(), "-n", length),
-            (load.users.is_some(), "-u", open),
-            (load.think.is_some(), "--think", open),
-            (load.at_once.is_some(), "--at-once", open),
-            (load.connecting.is_some(), "--connecting", open),
+            (
+                load.users.is_some(),
+                "-u",
+                Instead::model(
+                    "with --sim closed users stand in the scenario: write users: { closed: { count: 10 } } there, and --from",
+                ),
+            ),
+            (load.think.is_some(), "--think", Instead::model("with --sim write --set users.think=DIST")),
+            (load.at_once.is_some(), "--at-once", other),
+            (load.connecting.is_some(), "--connecting", other),
             (load.ramp.is_some(), "--ramp", warm),
             (load.warmup.is_some(), "--warmup", warm),
             (

@@ -23,11 +23,11 @@ pub struct SearchArgs {
     /// A run, whose load is chosen here.
     #[command(flatten)]
     pub run: RunArgs,
-    /// The first rate that is tried, and the lowest: arrivals per second (sessions, where a scenario has several requests each)
-    /// [default: 10/s, and lower if that does not hold]
+    /// The first rate that is tried, and the lowest: arrivals per second (sessions, where a scenario has several requests each), or
+    /// the number of closed users [default: 10/s, or 10 users, and lower if that does not hold]
     #[arg(help_heading = "Search", long, value_parser = given(units::parse_rate), value_name = "RATE")]
     pub from: Option<Given<Rate>>,
-    /// The highest rate that is tried [default: as far as the generator goes]
+    /// The highest rate, or number of users, that is tried [default: as far as the generator goes]
     #[arg(help_heading = "Search", long, value_parser = given(units::parse_rate), value_name = "RATE")]
     pub to: Option<Given<Rate>>,
     /// Half the width of the interval of the knee over its middle, at which the search ends: 1 % to 50 %
@@ -91,12 +91,10 @@ impl Named {
 }
 
 /// Flags of a run that the search sets, or that do not go with it: [`SearchArgs::out_of_place`] refuses them with the reason.
-const HIDDEN: [&str; 23] = [
+const HIDDEN: [&str; 21] = [
     "rate",
     "duration",
     "requests",
-    "users",
-    "think",
     "at_once",
     "connecting",
     "ramp",

@@ -5,13 +5,14 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::settings::{Output, SearchSettings, Subject, outputs_fit, reports_fit};
+use headway_engine::experiment::search::rate_of_what;
 use headway_engine::experiment::search::{Folder, SearchObserver, SearchSpec, search};
 use headway_engine::run_folder;
 use headway_live::Control;
 use headway_report::Material;
-use headway_report::format::{chosen_share, number, rate, time};
-use headway_report::words::search::{outcome, rate_of};
-use headway_stats::search::{Found, TrialRow};
+use headway_report::format::{chosen_share, time};
+use headway_report::words::search::{between, outcome, rate_of};
+use headway_stats::search::{Found, RateOf, TrialRow};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -76,9 +77,11 @@ fn headline(specs: &[SearchSpec]) -> String {
     let first = &specs[0];
     let thresholds: Vec<&str> = first.base.thresholds.iter().map(|threshold| &*threshold.text).collect();
     let targets: Vec<&str> = specs.iter().map(|spec| &*spec.target).collect();
+    let users = rate_of_what(&first.base.plan).is_ok_and(|of| of == RateOf::Users);
+    let what = if users { "largest number of users" } else { "highest rate" };
     let each = if specs.len() > 1 { " each" } else { "" };
     format!(
-        "searching {} for the highest rate with {}, to +-{}, in at most {}{each}, seed {}",
+        "searching {} for the {what} with {}, to +-{}, in at most {}{each}, seed {}",
         targets.join(", "),
         thresholds.join(", "),
         chosen_share(first.bounds.precision),
@@ -102,7 +105,7 @@ impl SearchObserver for Progress {
         }
     }
 
-    fn ended(&mut self, row: &TrialRow, interval: [Option<f64>; 2]) {
+    fn ended(&mut self, search: &Found, row: &TrialRow, interval: [Option<f64>; 2]) {
         if self.quiet {
             return;
         }
@@ -110,9 +113,7 @@ impl SearchObserver for Progress {
         let p99 = p99.map(|p| format!(", p99 {}", time(p.value))).unwrap_or_default();
         let known = match interval {
             [None, None] => String::new(),
-            [Some(low), None] => format!("; the knee is above {}", rate(low)),
-            [None, Some(high)] => format!("; the knee is below {}", rate(high)),
-            [Some(low), Some(high)] => format!("; the knee is {} to {}", number(low), rate(high)),
+            known => format!("; the knee is {}", between(search, known)),
         };
         let _ =
             writeln!(std::io::stderr(), "{} after {}{p99}{known}", outcome(row.ended).0, time(row.took_s));

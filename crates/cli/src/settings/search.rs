@@ -5,12 +5,12 @@ use super::{RunSettings, bounds, flags, load::Load, new_seed, sim};
 use crate::args::{Given, Named, OutputArgs, RunArgs, SearchArgs, Setting};
 use crate::settings::is_named;
 use anyhow::{Context as _, Result, bail};
-use headway_base::{Nanos, Rate};
-use headway_engine::experiment::search::{SearchSpec, at_rate, seed_of};
+use headway_base::Rate;
+use headway_engine::experiment::search::{SearchSpec, rate_of_what, seed_of};
 use headway_engine::simulate::bounded;
 use headway_engine::{Backend, RunSpec, Sim};
-use headway_report::format::{count, rate, time};
-use headway_stats::search::Bounds;
+use headway_report::format::{count, plural, rate, time};
+use headway_stats::search::{Bounds, RateOf};
 use headway_stats::thresholds::check_steps;
 use headway_workload::Shard;
 use headway_workload::redact::Redactor;
@@ -46,7 +46,7 @@ impl SearchSettings {
         if let Some((flag, why)) = args.out_of_place() {
             bail!("{flag}: {why}");
         }
-        let bounds = rates(args)?;
+        let bounds = Bounds { from: FROM, lowest: LOWEST, to: None, precision: args.precision };
         let mut run = args.run.clone();
         if let (Some(folder), None) = (&args.resume, run.load.seed) {
             // Its seed is known only there, unless somebody chose it.
@@ -78,9 +78,11 @@ impl SearchSettings {
                 }
             }
         }
-        for spec in &specs {
+        for spec in &mut specs {
             // Whether the scenario can be searched at all.
-            at_rate(&spec.base.plan, bounds.from, 1, Nanos::from_secs(1))?;
+            let of = rate_of_what(&spec.base.plan)?;
+            let bounds = if of == RateOf::Users { users(args, spec)? } else { rates(args)? };
+            spec.bounds = bounds;
             let (least, shortest) = (spec.fewest_requests()?, spec.shortest_trial()?);
             if shortest > args.budget {
                 bail!(
@@ -89,7 +91,7 @@ impl SearchSettings {
                     args.budget,
                     count(least),
                     time(shortest.as_secs_f64()),
-                    rate(bounds.from)
+                    if of == RateOf::Users { plural(bounds.from as u64, "user") } else { rate(bounds.from) }
                 );
             }
         }
@@ -104,7 +106,7 @@ type Subject = (RunSpec, Backend, String, Redactor);
 /// A live target.
 fn live(run: &RunArgs, words: &[String]) -> Result<Subject> {
     let mut run = run.clone();
-    if !is_named(&run.target) {
+    if !is_named(&run.target) && run.load.users.is_none() && run.load.think.is_none() {
         // Trials have rates of their own; with one here, -c is a connection cap and no number of users.
         run.load.rate = Some(Given { text: "50/s".to_owned(), value: Rate(50.0) });
     }
@@ -131,6 +133,48 @@ fn one_of_several(run: &RunArgs, target: &Named, words: &[String]) -> Result<Sub
         url => bail!("{url} stands beside it: give every URL as --target NAME=URL, or a scenario file there"),
     }
     live(&run, words)
+}
+
+/// The numbers of closed users.
+fn users(args: &SearchArgs, spec: &SearchSpec) -> Result<Bounds> {
+    let number = |flag: &str, given: &Option<Given<Rate>>| -> Result<Option<f64>> {
+        let Some(Given { text, .. }) = given else { return Ok(None) };
+        match text.parse::<u32>() {
+            Ok(n) if n > 0 => Ok(Some(f64::from(n))),
+            _ => bail!(
+                "{flag} {text}: closed users are searched (-u, --think, `closed:`): write a whole number from 1, such as {flag} 10"
+            ),
+        }
+    };
+    let [from, to] = [number("--from", &args.from)?, number("--to", &args.to)?];
+    let from = match (&args.run.load.users, from) {
+        (Some(_), Some(_)) => {
+            bail!("-u says where the search begins, and so does --from: give one of the two")
+        }
+        (Some(users), None) => Some(users.value as f64),
+        (None, from) => from,
+    };
+    // Users with a connection each are held back by the cap, which would be the generator's limit and not the target's.
+    let own = spec.base.plan.groups.iter().any(|group| group.connections.are_own());
+    let cap = f64::from(spec.base.limits.connections);
+    let to = match to {
+        Some(to) if own && to > cap => {
+            bail!(
+                "--to {to}: each user has a connection, and at most {cap} may be open: write a higher -c, or a lower --to"
+            )
+        }
+        None if own => Some(cap),
+        to => to,
+    };
+    if let (Some(from), Some(to)) = (from, to)
+        && from >= to
+    {
+        bail!(
+            "{from} users, where the search begins, are not below {to}, where it ends (--to, or the connection cap -c): nothing lies between them"
+        );
+    }
+    let first = from.unwrap_or_else(|| to.map_or(FROM, |to| FROM.min((to / 2.0).floor().max(1.0))));
+    Ok(Bounds { from: first, lowest: from.unwrap_or(1.0), to, precision: args.precision })
 }
 
 fn rates(args: &SearchArgs) -> Result<Bounds> {

@@ -33,6 +33,7 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("rate", &["-R", "5"], Refused, Refused),
     ("duration", &["-d", "5s"], Refused, Refused),
     ("requests", &["-n", "5"], Refused, Refused),
+    // Beside --from, which says the same.
     ("users", &["-u", "5"], Refused, Refused),
     ("think", &["--think", "exp(1s)"], Refused, Refused),
     ("at_once", &["--at-once", "5"], Refused, Refused),
@@ -177,6 +178,27 @@ fn what_compares_is_refused_with_what_does() {
         let told = error(&["h", "--threshold", "p(99)<100ms", flag[0], flag[1]]);
         assert!(told.contains(flag[0]) && told.contains("headway run URL -R RATE --baseline RUN"), "{told}");
     }
+}
+
+#[test]
+fn the_number_of_closed_users_is_searched() {
+    let closed = ["http://127.0.0.1:9/", "--threshold", "p(99)<100ms", "--think", "exp(1s)"];
+    let of = |more: &[&'static str]| resolve(&closed.iter().chain(more).copied().collect::<Vec<_>>());
+    let bounds = of(&["-u", "5", "-c", "400"]).unwrap().specs[0].bounds;
+    assert_eq!(
+        (bounds.from, bounds.lowest, bounds.to),
+        (5.0, 5.0, Some(400.0)),
+        "the cap: each has a connection"
+    );
+    let bounds = of(&["--pool", "shared", "--to", "40"]).unwrap().specs[0].bounds;
+    assert_eq!((bounds.from, bounds.lowest, bounds.to), (10.0, 1.0, Some(40.0)));
+    let told = |more: &[&'static str]| format!("{:#}", of(more).unwrap_err());
+    assert!(told(&["--from", "10/s"]).contains("--from 10/s: closed users are searched"));
+    assert!(told(&["--from", "0.5"]).contains("write a whole number from 1"));
+    assert!(told(&["-u", "5", "--from", "10"]).contains("give one of the two"));
+    assert!(told(&["--to", "40", "-c", "30"]).contains("at most 30 may be open"));
+    assert!(told(&["--from", "40", "--to", "30"]).contains("nothing lies between them"));
+    assert!(told(&["--budget", "500ms"]).contains("at 10 users"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use headway_sim::{Generator, Network, lindley};
 use headway_stats::search::{Criterion, WARM_UP};
 use headway_workload::Shard;
 
-/// The systems without sessions, which are quick. Of 12 searches that hold the knee with probability 0.93, fewer than 9 do so in 0.4 %.
+/// The systems without sessions, which are quick; a steady system may be taken to drift in one search of twenty, which then does not hold its knee. Of 12 searches that hold the knee with probability 0.93, fewer than 9 do so in 0.4 %.
 #[test]
 fn searches_hold_the_knee() {
     for system in ALL.iter().filter(|system| system.requests == 1) {
@@ -18,7 +18,7 @@ fn searches_hold_the_knee() {
         let held = all.iter().filter(|found| found.held).count();
         assert!(held >= 9, "{}: {held} of 12", system.name);
         assert!(
-            all.iter().all(|found| found.half.is_some_and(|half| half <= 0.05)),
+            all.iter().filter_map(|found| found.half).all(|half| half <= 0.05),
             "{}: {all:?}",
             system.name
         );
@@ -57,7 +57,9 @@ fn the_full_table() {
 fn knees_are_where_they_are_said_to_be() {
     for system in &ALL {
         let criterion = system.asked().unwrap()[0].criterion;
-        let shares = replicate(7, 8, |seed| counts(system, system.knee(), &[100_000], seed)[0]);
+        // Excursions beyond the limit are rare and long where the load is 0.97.
+        let length = if system.requests == 1 { 100_000 } else { 600_000 };
+        let shares = replicate(7, 8, |seed| counts(system, system.knee(), &[length], seed)[0]);
         let mean = shares.iter().sum::<f64>() / 8.0;
         let error = (shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / 56.0).sqrt();
         println!("{}: {mean:.5} +- {error:.5}, {:.5}", system.name, criterion.share);

@@ -114,7 +114,13 @@ pub(crate) fn of_arrivals(found: &Found) -> &'static str {
     match found.rate_of {
         RateOf::Requests => "rate",
         RateOf::Sessions => "sessions",
+        RateOf::Users => "users",
     }
+}
+
+/// A rate without its unit, or a number of users.
+pub(crate) fn level(found: &Found, rate: f64) -> String {
+    if found.rate_of == RateOf::Users { crate::format::count(rate as u64) } else { number(rate) }
 }
 
 fn trial(found: &Found, n: usize, row: &TrialRow) -> Vec<Cell> {
@@ -135,7 +141,7 @@ fn trial(found: &Found, n: usize, row: &TrialRow) -> Vec<Cell> {
     };
     vec![
         Cell::new(n.to_string()),
-        Cell::new(number(row.rate)),
+        Cell::new(level(found, row.rate)),
         per_second(row.offered),
         per_second(row.sent),
         per_second(row.goodput),

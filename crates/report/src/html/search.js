@@ -20,16 +20,17 @@ const searchCurve = (place) => {
   const first = xs[0], last = xs[xs.length - 1];
   const x = { time: false, distr: 3, range: () => [first / 1.1, last * 1.1] };
   const size = narrow ? 54 : 66;
+  const users = search.rate_of === "users";
   const rate = (v) => (v == null ? "-" : digits(v) + "/s");
   const plot = (lines, y, label, shown, axisShown, draw) => new uPlot(options(place, narrow ? 240 : 300, {
     scales: { x, y },
     cursor: { drag: { x: true, y: false }, sync: { key: "search" }, points: { size: 6 } },
     series: [
-      { label: "offered", value: (u, v) => rate(v) },
+      users ? { label: "users", value: (u, v) => v ?? "-" } : { label: "offered", value: (u, v) => rate(v) },
       ...lines.map((line, i) => ({ label: line.label, width: 1.8, spanGaps: true, stroke: lineColour(i), points: { show: true, size: 7 }, value: shown })),
     ],
     axes: [
-      axis({ label: "offered rate, per second", size: 32, values: (u, found) => found.map((v) => (v == null ? "" : axisCount(v))) }),
+      axis({ label: users ? "users" : "offered rate, per second", size: 32, values: (u, found) => found.map((v) => (v == null ? "" : axisCount(v))) }),
       axis({ label, values: (u, found) => found.map(axisShown), size }),
     ],
     hooks: { drawClear: [shade], draw },

@@ -7,7 +7,7 @@ use super::{DRAW_JS, KIT_JS, SEARCH_JS, UPLOT_JS, begin, data, footer};
 use crate::Style;
 use crate::content::search::{limits, targets, trials};
 use crate::words::search::{effort, headline, notes, of_target, title};
-use headway_stats::search::{Found, Searched, TrialRow};
+use headway_stats::search::{Found, RateOf, Searched, TrialRow};
 
 /// The whole page.
 pub(crate) fn page(searched: &Searched, style: &Style) -> Vec<u8> {
@@ -55,7 +55,11 @@ fn of_one(found: &Found, style: &Style) -> Vec<u8> {
         figure(
             &mut page,
             "search-curve",
-            "Response time and goodput by offered rate",
+            if found.rate_of == RateOf::Users {
+                "Response time and goodput by number of users"
+            } else {
+                "Response time and goodput by offered rate"
+            },
             "Each point is a trial, with the 95 % confidence interval of its percentile where there is one. The shaded range is the interval of \
              the knee.",
         );

@@ -4,11 +4,11 @@ use super::content;
 use super::layout::Page;
 use super::machine;
 use crate::Style;
-use crate::content::search::{limits, of_arrivals, targets, trials};
+use crate::content::search::{level, limits, of_arrivals, targets, trials};
 use crate::format::{number, time};
 use crate::words::Tone;
 use crate::words::search::{effort, headline, notes, of_target, outcome, title};
-use headway_stats::search::{Found, Searched, TrialRow};
+use headway_stats::search::{Found, RateOf, Searched, TrialRow};
 
 /// Longest bar.
 const BAR: usize = 30;
@@ -67,14 +67,19 @@ fn curve(page: &mut Page, found: &Found) {
     rows.sort_by(|a, b| a.rate.total_cmp(&b.rate));
     let all = || rows.iter().filter_map(p99);
     let (low, high) = (all().fold(f64::INFINITY, f64::min) / 1.5, all().fold(0.0, f64::max));
-    page.heading(&format!("p99 and goodput by {} per second (bars: logarithm of p99)", of_arrivals(found)));
+    let by = if found.rate_of == RateOf::Users {
+        "users".to_owned()
+    } else {
+        format!("{} per second", of_arrivals(found))
+    };
+    page.heading(&format!("p99 and goodput by {by} (bars: logarithm of p99)"));
     for row in &rows {
         let value = p99(row).unwrap_or_default();
         let share = (value / low).ln() / (high / low).ln().max(1e-9);
         let bar = "#".repeat(((share * BAR as f64).round() as usize).clamp(1, BAR));
         let goodput = row.goodput.map_or_else(|| "-".to_owned(), |x| format!("{}/s", number(x)));
         let (_, tone) = outcome(row.ended);
-        let line = format!("{:<9}  {bar:<BAR$}  {:>9}  {goodput:>10}", number(row.rate), time(value));
+        let line = format!("{:<9}  {bar:<BAR$}  {:>9}  {goodput:>10}", level(found, row.rate), time(value));
         page.marked(2, "", tone, &line);
     }
 }

@@ -11,18 +11,30 @@ fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
     Sentence { tone, text: text.into() }
 }
 
-/// Arrivals per second, with what arrives where that are sessions: `41.6/s`, `41.6 sessions/s`.
+/// Arrivals per second, with what arrives where that are sessions: `41.6/s`, `41.6 sessions/s`; or so many users.
 pub fn rate_of(found: &Found, per_second: f64) -> String {
     match found.rate_of {
         RateOf::Requests => rate(per_second),
         RateOf::Sessions => format!("{} sessions/s", number(per_second)),
+        RateOf::Users => plural(per_second as u64, "user"),
     }
+}
+
+/// The lower end of an interval, whose upper end has the unit.
+fn low_of(found: &Found, low: f64) -> String {
+    if found.rate_of == RateOf::Users { count(low as u64) } else { number(low) }
+}
+
+/// What is searched for.
+pub fn what(found: &Found) -> &'static str {
+    if found.rate_of == RateOf::Users { "number of users" } else { "rate" }
 }
 
 /// An interval of rates: `40.9 to 44.7/s`; an open one as `above 320/s`; none as `-`.
 pub fn between(found: &Found, interval: [Option<f64>; 2]) -> String {
     match interval {
-        [Some(low), Some(high)] => format!("{} to {}", number(low), rate_of(found, high)),
+        [Some(low), Some(high)] if low == high && found.rate_of == RateOf::Users => rate_of(found, low),
+        [Some(low), Some(high)] => format!("{} to {}", low_of(found, low), rate_of(found, high)),
         [Some(low), None] => format!("above {}", rate_of(found, low)),
         [None, Some(high)] => format!("below {}", rate_of(found, high)),
         [None, None] => "-".to_owned(),
@@ -42,20 +54,21 @@ pub fn headline(found: &Found) -> Sentence {
         [None, None] => "nothing is known of the knee".to_owned(),
         interval => format!("so far the knee is {}", between(found, interval)),
     };
-    let lowest =
-        || found.interval[1].map_or_else(|| "the lowest rate".to_owned(), |rate| rate_of(found, rate));
+    let lowest = || {
+        found.interval[1].map_or_else(|| format!("the lowest {}", what(found)), |rate| rate_of(found, rate))
+    };
     match found.outcome {
         Outcome::Found => {
             let [low, high] = found.interval.map(|end| end.unwrap_or_default());
             let half = found.reached.map(|half| format!(" (+-{})", share(half))).unwrap_or_default();
-            sentence(
-                Tone::Good,
-                format!(
-                    "{demand} up to a rate between {} and {}{half}",
-                    rate_of(found, low),
-                    rate_of(found, high)
-                ),
-            )
+            let knee = match found.rate_of {
+                RateOf::Users if low == high => rate_of(found, low),
+                RateOf::Users => {
+                    format!("a number of users between {} and {}", low_of(found, low), count(high as u64))
+                }
+                _ => format!("a rate between {} and {}", rate_of(found, low), rate_of(found, high)),
+            };
+            sentence(Tone::Good, format!("{demand} up to {knee}{half}"))
         }
         Outcome::Budget => sentence(
             Tone::Warn,
@@ -73,17 +86,23 @@ pub fn headline(found: &Found) -> Sentence {
                 Some(TrialEnd::HeldBack) => ", where requests waited at the cap",
                 _ => "",
             };
-            sentence(Tone::Bad, format!("no rate was found at which {demand}: not even {}{how}", lowest()))
+            sentence(
+                Tone::Bad,
+                format!("no {} was found at which {demand}: not even {}{how}", what(found), lowest()),
+            )
         }
         Outcome::Always => {
             let to = found.interval[0].map(|rate| rate_of(found, rate)).unwrap_or_default();
-            sentence(Tone::Good, format!("{demand} at {to}, the highest rate that was allowed (--to)"))
+            sentence(
+                Tone::Good,
+                format!("{demand} at {to}, the highest {} that was allowed (--to)", what(found)),
+            )
         }
         Outcome::Generator => {
             let limit = found.generator_limit.map(|rate| rate_of(found, rate)).unwrap_or_default();
             let holds = match found.interval[0] {
                 Some(rate) => format!("{demand} at {}", rate_of(found, rate)),
-                None => "no rate was judged".to_owned(),
+                None => format!("no {} was judged", what(found)),
             };
             sentence(
                 Tone::Warn,

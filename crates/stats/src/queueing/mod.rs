@@ -10,6 +10,7 @@
 //! | `closed` | N users over stations and think time: what exact mean value analysis gives |
 //! | `sharing` | processor sharing: means that depend on the mean service alone |
 //! | `priority` | classes with priority, with and without preemption |
+//! | `repair` | N users who think and c servers: mean and tail of the sojourn |
 //! | `relaxation` | how long such a queue remembers where it began |
 //! | `users` | users and their share of waiting, by Little's law |
 //!
@@ -27,6 +28,7 @@ mod mg1;
 mod mmc;
 mod priority;
 mod relaxation;
+mod repair;
 mod sharing;
 mod users;
 
@@ -38,5 +40,6 @@ pub use mg1::{Mg1, mg1_sojourn_mean};
 pub use mmc::Mmc;
 pub use priority::{Class, preemptive_sojourns, priority_waits, priority_waits_mmc};
 pub use relaxation::{TOO_SKEWED, relaxation_time, skew_allowance};
+pub use repair::Mmcn;
 pub use sharing::{ps_sojourn_mean, ps_sojourn_of};
 pub use users::{users_for, waiting_share};

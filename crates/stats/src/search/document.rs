@@ -70,9 +70,10 @@ pub struct Found {
     pub seed: u64,
     /// Whether a model was searched, in virtual time.
     pub simulated: bool,
-    /// What a rate counts: `requests`, or `sessions` where sessions of several requests arrive.
+    /// What a rate counts: `requests`, `sessions` where sessions of several requests arrive, or closed `users`, where each rate is a
+    /// number of them and not per second.
     pub rate_of: RateOf,
-    /// Mean number of requests of a session; 1 where each arrival is one request.
+    /// Mean number of requests of a session, or of a user's round; 1 where each is one request.
     pub requests_per_arrival: f64,
     /// The thresholds, as they were written.
     pub thresholds: Vec<String>,
@@ -152,6 +153,22 @@ pub enum RateOf {
     Requests,
     /// Sessions of several requests.
     Sessions,
+    /// Closed users: how many there are.
+    Users,
+}
+
+impl RateOf {
+    /// An interval of the knee in what is counted. The largest number of users that holds is a whole one: with `[low, high]` on the scale
+    /// of numbers it lies from the whole number in `low` to the largest below `high`.
+    pub fn of_knee(self, interval: [Option<f64>; 2]) -> [Option<f64>; 2] {
+        match (self, interval) {
+            (RateOf::Users, [Some(low), Some(high)]) if low <= high => {
+                let low = low.floor();
+                [Some(low), Some((high.ceil() - 1.0).max(low))]
+            }
+            _ => interval,
+        }
+    }
 }
 
 /// What became of a search.

@@ -503,10 +503,10 @@ impl Search {
         each.map_or(f64::INFINITY, |(each, last)| rate * each * last.end_s().max(LONGEST_S))
     }
 
-    /// Requests of what arrives, by the last trial.
+    /// Requests of what arrives, by the last trial; of closed users each second's.
     fn per_arrival(&self) -> Option<f64> {
         let last = self.tried.last().filter(|t| t.at[1] > 0.0)?;
-        Some((last.requests as f64 / (last.at[1] * last.rate)).max(1.0))
+        Some((last.requests as f64 / (last.at[1] * last.rate)).max(1e-3))
     }
 
     /// Requests that a trial of that many events is foreseen to need: the larger number of those that the nearest trials on both sides of

@@ -319,6 +319,18 @@ fn a_steep_curve_is_bracketed() {
     assert!(all[8].1 < 3_000_000, "{all:?}");
 }
 
+#[test]
+fn the_knee_of_users_is_a_whole_number() {
+    use super::RateOf::{Requests, Users};
+    let of = |low, high| Users.of_knee([low, high]);
+    assert_eq!(of(Some(10.0), Some(14.0)), [Some(10.0), Some(13.0)], "14 were shown to fail");
+    assert_eq!(of(Some(10.0), Some(11.0)), [Some(10.0), Some(10.0)]);
+    assert_eq!(of(Some(10.3), Some(12.8)), [Some(10.0), Some(12.0)]);
+    assert_eq!(of(Some(10.3), Some(10.4)), [Some(10.0), Some(10.0)]);
+    assert_eq!(of(None, Some(14.0)), [None, Some(14.0)]);
+    assert_eq!(Requests.of_knee([Some(10.3), Some(12.8)]), [Some(10.3), Some(12.8)]);
+}
+
 /// Whether each search found `drifts`, and how many seconds it lasted: of queues whose services may grow.
 fn drifting(queue: Queue, limit_ms: i64, share: f64, seeds: u64) -> Vec<(bool, f64)> {
     let truth = knee(queue.servers, queue.service_s, limit_ms as f64 / 1e3, share);

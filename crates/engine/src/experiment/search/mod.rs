@@ -11,7 +11,7 @@ mod trials;
 
 pub use folder::{Folder, SEARCH_FILE, is_trial, seed_of};
 pub use judge::Asked;
-pub use trials::{InVirtualTime, at_rate, in_virtual_time, requests_per_arrival};
+pub use trials::{InVirtualTime, at_rate, in_virtual_time, rate_of_what, requests_per_arrival};
 
 use crate::{Backend, Control, Error, RunSpec};
 use anyhow::anyhow;
@@ -24,7 +24,7 @@ use headway_stats::search::{
 };
 use headway_stats::summary::Units;
 use std::path::PathBuf;
-use trials::Trials;
+use trials::{Trials, most_per_second};
 
 /// What is searched.
 #[derive(Clone, Debug)]
@@ -50,8 +50,8 @@ pub trait SearchObserver {
         let _ = (search, number, rate);
     }
     /// It has ended; `interval` is what is known of the knee now.
-    fn ended(&mut self, row: &TrialRow, interval: [Option<f64>; 2]) {
-        let _ = (row, interval);
+    fn ended(&mut self, search: &Found, row: &TrialRow, interval: [Option<f64>; 2]) {
+        let _ = (search, row, interval);
     }
 }
 
@@ -80,7 +80,7 @@ impl SearchSpec {
     /// # Errors
     /// As [`SearchSpec::asked`].
     pub fn shortest_trial(&self) -> Result<Nanos, Error> {
-        let per_second = self.bounds.from * requests_per_arrival(&self.base.plan);
+        let per_second = most_per_second(&self.base.plan, self.bounds.from);
         let shortest =
             self.asked()?.iter().map(|asked| asked.criterion.shortest()).max().unwrap_or(Nanos::ZERO);
         Ok(shortest.max(Nanos::from_secs_f64(self.fewest_requests()? as f64 / per_second)))
@@ -176,7 +176,7 @@ impl<'a> Going<'a> {
         let mut going = Going {
             asked: spec.asked()?,
             search: Search::new(spec.bounds),
-            found: blank(spec),
+            found: blank(spec)?,
             left: spec.budget,
             over: false,
             spec,
@@ -218,13 +218,18 @@ impl<'a> Going<'a> {
                 self.found.conclude(knee);
                 return Ok(0.0);
             }
+            Next::Trial { .. } if self.is_exact() => {
+                self.end_as(Outcome::Found);
+                return Ok(0.0);
+            }
+            Next::Trial { rate, ask } if self.found.rate_of == RateOf::Users => (rate.round().max(1.0), ask),
             Next::Trial { rate, ask } => (rate, ask),
         };
         if control.asked() > 0 {
             self.end_as(Outcome::Interrupted);
             return Ok(0.0);
         }
-        let per_second = rate * self.found.requests_per_arrival;
+        let per_second = most_per_second(&self.spec.base.plan, rate);
         if self.left.as_secs_f64() * per_second < self.least() {
             self.end_as(Outcome::Budget);
             return Ok(0.0);
@@ -247,7 +252,7 @@ impl<'a> Going<'a> {
         let (took, unreachable) = (row.took_s, row.ended == TrialEnd::Unreachable);
         self.take(row);
         if let Some(row) = self.found.trials.last() {
-            observer.ended(row, self.search.interval());
+            observer.ended(&self.found, row, self.found.rate_of.of_knee(self.search.interval()));
         }
         if unreachable {
             self.end_as(Outcome::Unreachable);
@@ -255,6 +260,13 @@ impl<'a> Going<'a> {
             self.end_as(Outcome::Interrupted);
         }
         Ok(took)
+    }
+
+    /// Whether the largest number of users that holds is known.
+    fn is_exact(&self) -> bool {
+        let users = self.found.rate_of == RateOf::Users;
+        users
+            && matches!(self.found.rate_of.of_knee(self.search.interval()), [Some(low), Some(high)] if low == high)
     }
 
     /// Requests below which a trial shows nothing: those that it takes to hold, or, while all rates fail, to fail again.
@@ -304,8 +316,11 @@ impl<'a> Going<'a> {
         let precision = self.spec.bounds.precision;
         found.drift = self.search.drift().map(|drift| DriftFound::of(&drift, precision));
         if !matches!(found.outcome, Outcome::NotMonotone | Outcome::Drifts) {
-            found.interval = self.search.interval();
-            found.reached = self.search.precision();
+            found.interval = found.rate_of.of_knee(self.search.interval());
+            found.reached = match found.interval {
+                [Some(low), Some(high)] => Some((high - low) / (high + low)),
+                _ => None,
+            };
         }
         if self.asked.iter().any(|asked| asked.criterion.limit.is_some()) {
             found.other_limits = vec![other_limit(0.5, 0, &found.trials), other_limit(2.0, 1, &found.trials)];
@@ -314,9 +329,8 @@ impl<'a> Going<'a> {
     }
 }
 
-fn blank(spec: &SearchSpec) -> Found {
-    let per_arrival = requests_per_arrival(&spec.base.plan);
-    Found {
+fn blank(spec: &SearchSpec) -> Result<Found, Error> {
+    Ok(Found {
         schema: SCHEMA.to_owned(),
         units: Units::default(),
         name: spec.base.name.clone(),
@@ -326,13 +340,13 @@ fn blank(spec: &SearchSpec) -> Found {
         command: Some(spec.base.command.clone()).filter(|command| !command.is_empty()),
         seed: spec.base.plan.seed,
         simulated: matches!(spec.backend, Backend::Sim(_)),
-        rate_of: if per_arrival > 1.0 { RateOf::Sessions } else { RateOf::Requests },
-        requests_per_arrival: per_arrival,
+        rate_of: rate_of_what(&spec.base.plan)?,
+        requests_per_arrival: requests_per_arrival(&spec.base.plan),
         thresholds: spec.base.thresholds.iter().map(|threshold| threshold.text.clone()).collect(),
         precision: spec.bounds.precision,
         from: spec.bounds.from,
         to: spec.bounds.to,
         budget_s: spec.budget.as_secs_f64(),
         ..Found::default()
-    }
+    })
 }

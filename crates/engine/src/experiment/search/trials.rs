@@ -8,10 +8,11 @@ use headway_base::{Nanos, Outcome, Phase, Profile, Rate};
 use headway_sim::{Network, lindley};
 use headway_stats::Summary;
 use headway_stats::search::{
-    Ask, Decision, Ended, Percentile, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow,
+    Ask, Decision, Ended, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow,
 };
 use headway_stats::summary::{LimitedBy, LoadVerdict, percentile_key};
 use headway_workload::plan::{Group, Source};
+use headway_workload::users::{Level, UserPhase};
 use headway_workload::{Plan, Shard};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,29 +20,91 @@ use std::time::Instant;
 
 /// Requests that the warm-up of each trial's plan has at least: connections are opened in it. The trial leaves out more.
 const WARM_UP_REQUESTS: f64 = 50.0;
-/// Bounds of the length of that warm-up.
+/// Bounds of the length of that warm-up, in seconds.
 const WARM_UP: [f64; 2] = [0.5, 10.0];
+/// Users come over the first half of a warm-up of so many mean rounds of thinking, so that they are spread over their rounds when it ends.
+const ROUNDS: f64 = 2.0;
+/// Bounds of its length.
+const WARM_UP_OF_USERS: [f64; 2] = [0.5, 60.0];
 
-/// That plan at a rate of arrivals in all, held from the beginning; groups keep their shares.
+/// What the rate of a plan counts.
 ///
 /// # Errors
-/// Not all groups arrive.
-pub fn at_rate(plan: &Plan, rate: f64, seed: u64, length: Nanos) -> Result<Plan, Error> {
-    if !plan.groups.iter().all(Group::arrives) {
-        return Err(Error::usage(anyhow::anyhow!(
-            "a search changes the rate at which users arrive, and in this scenario some stay: write `arrive:` for every group"
-        )));
+/// Neither do users of all groups arrive, nor are those of all closed.
+pub fn rate_of_what(plan: &Plan) -> Result<RateOf, Error> {
+    let closed = |group: &Group| matches!(group.source, Source::Users { requests: None, .. });
+    match () {
+        () if plan.groups.iter().all(closed) => Ok(RateOf::Users),
+        () if !plan.groups.iter().all(Group::arrives) => Err(Error::usage(anyhow::anyhow!(
+            "a search changes the rate at which users arrive, or the number of closed users, and this scenario has groups of other kinds or of \
+             both: write `arrive:` for every group, or `closed:`"
+        ))),
+        () if requests_per_arrival(plan) > 1.0 => Ok(RateOf::Sessions),
+        () => Ok(RateOf::Requests),
     }
+}
+
+/// That plan at a rate of arrivals in all, or with so many closed users (a whole number), held from the beginning; groups keep their shares.
+///
+/// # Errors
+/// See [`rate_of_what`].
+pub fn at_rate(plan: &Plan, rate: f64, seed: u64, length: Nanos) -> Result<Plan, Error> {
+    let users = rate_of_what(plan)? == RateOf::Users;
     let rates: Vec<f64> = plan.groups.iter().map(peak).collect();
     let all: f64 = rates.iter().sum();
-    let mut plan = Plan { seed, measured_from: warm_up(rate), end: length, ..plan.clone() };
-    for (group, own) in plan.groups.iter_mut().zip(&rates) {
-        let share = if all > 0.0 { own / all } else { 1.0 / rates.len() as f64 };
-        if let Source::Arrivals { profile, .. } = &mut group.source {
-            *profile = Arc::new(Profile::new(&[Phase::hold(length, Rate(rate * share))]));
+    let own = |own: &f64| rate * if all > 0.0 { own / all } else { 1.0 / rates.len() as f64 };
+    let own: Vec<f64> = rates.iter().map(own).collect();
+    let own = if users { whole(&own) } else { own };
+    let measured_from = if users { warm_up_of_users(plan) } else { warm_up(rate) };
+    let mut plan = Plan { seed, measured_from, end: length, ..plan.clone() };
+    for (group, own) in plan.groups.iter_mut().zip(own) {
+        match &mut group.source {
+            Source::Arrivals { profile, .. } => {
+                *profile = Arc::new(Profile::new(&[Phase::hold(length, Rate(own))]));
+            }
+            Source::Users { level, .. } => {
+                let ramp = Nanos(measured_from.0 / 2);
+                let phase = |length, from_users| UserPhase { length, from_users, to_users: own };
+                *level = Arc::new(Level::new(&[phase(ramp, 0.0), phase(length - ramp, own)]));
+            }
+            _ => {}
         }
     }
     Ok(plan)
+}
+
+/// Whole numbers with the same sum, which is one: the largest remainders are rounded up.
+fn whole(parts: &[f64]) -> Vec<f64> {
+    let mut all: Vec<f64> = parts.iter().map(|part| part.floor()).collect();
+    let missing = (parts.iter().sum::<f64>() - all.iter().sum::<f64>()).round() as usize;
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by(|&a, &b| parts[b].fract().total_cmp(&parts[a].fract()));
+    order.into_iter().take(missing).for_each(|i| all[i] += 1.0);
+    all
+}
+
+/// The most requests per second that a plan has at that rate: of closed users without the time that they wait for responses.
+pub fn most_per_second(plan: &Plan, rate: f64) -> f64 {
+    let per_round = requests_per_arrival(plan);
+    if rate_of_what(plan).is_ok_and(|of| of == RateOf::Users) {
+        rate * per_round / round_s(plan)
+    } else {
+        rate * per_round
+    }
+}
+
+/// The shortest mean round of any group's users, in seconds: the time for which they think, or their pace.
+fn round_s(plan: &Plan) -> f64 {
+    let of = |group: &Group| {
+        group.journey.mean_think_s().max(group.pace.as_ref().map_or(0.0, headway_base::dist::Law::mean))
+    };
+    plan.groups.iter().map(of).fold(f64::INFINITY, f64::min)
+}
+
+/// The warm-up of closed users.
+fn warm_up_of_users(plan: &Plan) -> Nanos {
+    let [least, most] = WARM_UP_OF_USERS;
+    Nanos::from_secs_f64((ROUNDS * round_s(plan)).clamp(least, most))
 }
 
 /// The rate of a plan that [`at_rate`] made.
@@ -49,12 +112,13 @@ fn rate_of(plan: &Plan) -> f64 {
     plan.groups.iter().map(peak).sum()
 }
 
-/// The highest rate at which users of that group arrive; 0 if they stay.
+/// The highest rate at which users of that group arrive, or most closed ones.
 fn peak(group: &Group) -> f64 {
     match &group.source {
         Source::Arrivals { profile, .. } => {
             profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max)
         }
+        Source::Users { level, .. } => f64::from(level.most()),
         _ => 0.0,
     }
 }
@@ -136,7 +200,10 @@ impl Trials<'_> {
     ) -> Result<TrialRow, Error> {
         let plan = at_rate(&self.base.plan, rate, seed, longest)?;
         let criteria: Vec<_> = self.asked.iter().map(|asked| asked.criterion).collect();
-        let trial = Trial::new(&criteria, rate * requests_per_arrival(&plan), ask);
+        // No more than its users wait in a closed load, whatever the target does: there the backlog says nothing.
+        let users = rate_of_what(&plan)? == RateOf::Users;
+        let per_second = if users { f64::INFINITY } else { rate * requests_per_arrival(&plan) };
+        let trial = Trial::new(&criteria, per_second, ask);
         let folder = self.folder.map(|folder| folder.join(name));
         match self.backend {
             Backend::Live(_) => self.live(plan, trial, folder),
