@@ -95,10 +95,12 @@ def without_a_knee(tmp):
 @check("search: what cannot be searched is refused before anything is sent, with what would be accepted")
 def refusals(tmp):
     url = "http://127.0.0.1:9/"
-    closed = tmp / "closed.yaml"
-    closed.write_text(ONE_SERVER.replace("arrive: { rate: 50/s }", "closed: { count: 5 }, phases: [ { hold: 5s } ]"))
+    both = tmp / "both.yaml"
+    group = "{ name: %s, %s, phases: [ { hold: 5s } ], journey: [ { get: / } ] }"
+    groups = ", ".join([group % ("a", "arrive: { rate: 5/s }"), group % ("b", "closed: { count: 5 }")])
+    both.write_text(f"users: [ {groups} ]\nmodel: {{ servers: 1, service: exp(10ms) }}\n")
     for arguments, words in [
-        ([closed, "--sim", "--threshold", "p(99)<100"], "write `arrive:` for every group"),
+        ([both, "--sim", "--threshold", "p(99)<100"], "write `arrive:` for every group"),
         ([url], "a search needs a threshold"),
         ([url, "--threshold", "avg<5ms"], "a percentile of response"),
         ([url, "--threshold", "started: rate>5"], "a percentile of response"),
