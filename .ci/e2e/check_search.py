@@ -96,8 +96,8 @@ def without_a_knee(tmp):
 def refusals(tmp):
     url = "http://127.0.0.1:9/"
     both = tmp / "both.yaml"
-    group = "{ name: %s, %s, phases: [ { hold: 5s } ], journey: [ { get: / } ] }"
-    groups = ", ".join([group % ("a", "arrive: { rate: 5/s }"), group % ("b", "closed: { count: 5 }")])
+    group = "{ name: %s, %s, phases: [ { hold: 5s } ], journey: [ { get: /%s } ] }"
+    groups = ", ".join([group % ("a", "arrive: { rate: 5/s }", "a"), group % ("b", "closed: { count: 5 }", "b")])
     both.write_text(f"users: [ {groups} ]\nmodel: {{ servers: 1, service: exp(10ms) }}\n")
     for arguments, words in [
         ([both, "--sim", "--threshold", "p(99)<100"], "write `arrive:` for every group"),
