@@ -107,7 +107,7 @@ def refusals(tmp):
         ([url, "--threshold", "nonsense: p(99)<5"], "nonsense"),
         ([url, "--threshold", "p(99)<100", "-R", "50"], "--from and --to"),
         ([url, "--threshold", "p(99)<100", "-d", "10s"], "--budget"),
-        ([url, "--threshold", "p(99)<100", "-u", "5"], "open load"),
+        ([url, "--threshold", "p(99)<100", "-n", "100"], "write --budget"),
         ([url, "--threshold", "p(99)<100", "--from", "50/s", "--to", "20/s"], "not below --to"),
         ([url, "--threshold", "p(99)<100", "--precision", "0"], "from 1% to 50%"),
         ([url, "--threshold", "p(99.99)<100", "--from", "10/s", "--budget", "10m"], "a longer"),
