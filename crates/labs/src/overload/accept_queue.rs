@@ -91,15 +91,6 @@ impl Timers {
     }
 }
 
-/// What was measured of one answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Turn {
-    /// From the answer to when the server takes the next connection out of the queue.
-    pub accept: Nanos,
-    /// From the answer to the same client's next SYN.
-    pub connect: Nanos,
-}
-
 /// The server, and the kernels at both ends.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct System {
@@ -127,8 +118,9 @@ impl System {
 /// The clients.
 pub enum Load {
     /// Users who connect, ask, and connect again when they are answered, or when their kernel gives up. User i begins at
-    /// `begin[i]`. What follows an answer is drawn from `turns`, where there are any: else it is the system's turnaround.
-    Simple { begin: Vec<Nanos>, turns: Arc<[Turn]>, seed: u64 },
+    /// `begin[i]`. The time from an answer to the same client's next SYN is drawn from `turns`, where there are any: else it is the
+    /// system's turnaround.
+    Simple { begin: Vec<Nanos>, turns: Arc<[Nanos]>, seed: u64 },
     /// S-Clients: so many sockets that connect, from `begin[i]` on. One that is connected is handed on; one that is not after
     /// `timeout` is closed; another connects in its place at once.
     Held { begin: Vec<Nanos>, timeout: Nanos },
@@ -167,8 +159,6 @@ enum Event {
     Request(u32),
     /// The server's kernel sends a SYN-ACK again.
     SynAck(u32),
-    /// The server takes the next connection.
-    Accept,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -199,10 +189,6 @@ struct World<'a> {
     counts: [u64; 4],
     /// SYNs of a batch that found a place, and are not acknowledged yet.
     handshakes: Vec<u32>,
-    /// When the last work ended.
-    free_at: Nanos,
-    /// When the server takes the next connection, after an answer.
-    accepts_at: Nanos,
     answers: u64,
 }
 
@@ -235,8 +221,6 @@ impl<'a> World<'a> {
             arrival,
             counts: [0; 4],
             handshakes: Vec::new(),
-            free_at: Nanos::ZERO,
-            accepts_at: Nanos::ZERO,
             answers: 0,
         }
     }
@@ -286,7 +270,6 @@ impl<'a> World<'a> {
             }
             Event::Request(n) => self.request_again(id, n),
             Event::SynAck(n) => self.synack_again(id, n),
-            Event::Accept => self.take_next(),
         }
     }
 
@@ -371,10 +354,7 @@ impl<'a> World<'a> {
     fn established(&mut self, id: u32) {
         self.count(ESTABLISHED);
         self.queue.push_back(id);
-        // After an answer the server has its own time to take the next.
-        if self.now >= self.accepts_at {
-            self.take_next();
-        }
+        self.take_next();
         if matches!(self.load, Load::Held { .. }) {
             // Handed on: another socket connects in its place at once.
             self.attempts[id as usize] = Attempt { began: self.now, resent: 0 };
@@ -410,37 +390,30 @@ impl<'a> World<'a> {
         if self.served.is_none()
             && let Some(id) = self.queue.pop_front()
         {
-            // Work that did not wait for a connection begins when the work before it ended.
-            let begins = if self.now == self.accepts_at { self.free_at } else { self.now };
-            self.served = Some((id, begins + self.work));
+            self.served = Some((id, self.now + self.work));
         }
     }
 
     fn answer(&mut self) {
         let Some((id, _)) = self.served.take() else { return };
         self.count(SERVED);
-        self.free_at = self.now;
-        self.accepts_at = self.now;
         let turn = self.turn();
         self.answers += 1;
-        if turn.accept == Nanos::ZERO {
-            self.take_next();
-        } else {
-            self.accepts_at = self.now + turn.accept;
-            self.calendar.add(self.accepts_at, self.attempts.len() as u32, Event::Accept);
-        }
+        // Before its client connects anew: its place in the queue is free then.
+        self.take_next();
         if matches!(self.load, Load::Simple { .. }) {
-            self.calendar.add(self.now + turn.connect, id, Event::Connect);
+            self.calendar.add(self.now + turn, id, Event::Connect);
         }
     }
 
-    fn turn(&self) -> Turn {
+    /// From an answer to the same client's next SYN.
+    fn turn(&self) -> Nanos {
         match &self.load {
             Load::Simple { turns, seed, .. } if !turns.is_empty() => {
                 let draw = Stream::new(*seed, streams::SERVICE).item(self.answers).open01();
                 turns[(draw * turns.len() as f64) as usize]
             }
-            _ => Turn { accept: Nanos::ZERO, connect: self.system.turnaround },
+            _ => self.system.turnaround,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is played of the experiments in virtual time, and how.
 
-use super::accept_queue::{Load, Resend, Seen, System, Turn, play};
+use super::accept_queue::{Load, Resend, Seen, System, play};
 use super::published::{BURST_COSTS_MS, BURSTS, CAPACITY, COSTS_MS, MEANS, OVERLOAD, TIMEOUT_S};
 use super::theory;
 use headway_base::random::{Stream, streams};
@@ -113,7 +113,7 @@ pub fn simple_with(
     seed: u64,
     users: u32,
     window: (Nanos, Nanos),
-    turns: Arc<[Turn]>,
+    turns: Arc<[Nanos]>,
 ) -> Seen {
     let begin = starts(seed, users, Nanos(CONNECT.0 * i64::from(users)));
     play(system, Load::Simple { begin, turns, seed }, window)

@@ -230,3 +230,14 @@ impl DatagramServer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else any number of empty datagrams could wait.
+    #[test]
+    fn an_empty_answer_takes_memory_too() {
+        assert!(memory_of(0) >= size_of::<Answer>() && memory_of(1_000) == memory_of(0) + 1_000);
+    }
+}
