@@ -240,6 +240,12 @@ pub fn not_told(comparison: &Comparison, pair: &Pair) -> Vec<Sentence> {
 }
 
 fn why_not(comparison: &Comparison, row: &Row) -> String {
+    // What both lack for one reason is said once.
+    if let [NotTold::NoInterval { reason, .. }, NotTold::NoInterval { reason: other, .. }] = &row.why_not[..]
+        && reason == other
+    {
+        return format!("neither has an interval ({})", why(reason));
+    }
     let texts: Vec<String> = row.why_not.iter().map(|why| reason(comparison, why)).collect();
     if texts.is_empty() { "neither has the number".to_owned() } else { texts.join("; ") }
 }
@@ -355,6 +361,7 @@ fn rounds(comparison: &Comparison) -> Option<Sentence> {
 mod tests {
     use super::*;
     use headway_stats::comparison::{Condition, Number};
+    use headway_stats::summary::Why;
 
     fn row(of: &str, ratio: f64, interval: [f64; 2]) -> Row {
         let shown = match interval {
@@ -378,6 +385,18 @@ mod tests {
         let pair = Pair { verdict, rows, ..Pair::default() };
         let name = |name: &str| Compared { name: name.into(), ..Compared::default() };
         headline(&Comparison { runs: vec![name("old"), name("new")], ..Comparison::default() }, &pair).1
+    }
+
+    #[test]
+    fn what_both_runs_lack_is_said_once() {
+        let name = |name: &str| Compared { name: name.into(), ..Compared::default() };
+        let all = Comparison { runs: vec![name("old"), name("new")], ..Comparison::default() };
+        let lacks = |run, reason: Why| NotTold::NoInterval { run, reason: reason.into() };
+        let of = |all_lack| why_not(&all, &Row { why_not: all_lack, ..Row::default() });
+        let both = of(vec![lacks(0, Why::SingleRun), lacks(1, Why::SingleRun)]);
+        assert!(both.starts_with("neither has an interval (a single run"), "{both}");
+        let one = of(vec![lacks(1, Why::SingleRun)]);
+        assert!(one.starts_with("that of new has no interval (a single run"), "{one}");
     }
 
     #[test]
