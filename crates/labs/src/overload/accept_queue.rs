@@ -1,7 +1,7 @@
 //! A server's accept queue in virtual time, and clients that connect to it for each request: what becomes of each SYN.
 //!
 //! The kernel admits a connection as long as the queue holds no more than the backlog, and drops the SYN else. The server takes
-//! one connection at a time. A dropped SYN is sent again as the clients' kernel does, until the client gives up; it may cost
+//! one connection at a time, and the next before it answers. A dropped SYN is sent again as the clients' kernel does, until the client gives up; it may cost
 //! the server time, as it does where one processor does both.
 //!
 //! Deliberately absent: the network (delays of zero), requests that fail, and what the numbers mean.
@@ -91,15 +91,6 @@ impl Timers {
     }
 }
 
-/// What was measured of one answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Turn {
-    /// From the answer to when the server takes the next connection out of the queue.
-    pub accept: Nanos,
-    /// From the answer to the same client's next SYN.
-    pub connect: Nanos,
-}
-
 /// The server, and the kernels at both ends.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct System {
@@ -127,8 +118,8 @@ impl System {
 /// The clients.
 pub enum Load {
     /// Users who connect, ask, and connect again when they are answered, or when their kernel gives up. User i begins at
-    /// `begin[i]`. What follows an answer is drawn from `turns`, where there are any: else it is the system's turnaround.
-    Simple { begin: Vec<Nanos>, turns: Arc<[Turn]>, seed: u64 },
+    /// `begin[i]`. The time from an answer to the next SYN is drawn from `turnarounds`, where there are any: else it is the system's.
+    Simple { begin: Vec<Nanos>, turnarounds: Arc<[Nanos]>, seed: u64 },
     /// S-Clients: so many sockets that connect, from `begin[i]` on. One that is connected is handed on; one that is not after
     /// `timeout` is closed; another connects in its place at once.
     Held { begin: Vec<Nanos>, timeout: Nanos },
@@ -167,8 +158,6 @@ enum Event {
     Request(u32),
     /// The server's kernel sends a SYN-ACK again.
     SynAck(u32),
-    /// The server takes the next connection.
-    Accept,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -199,10 +188,6 @@ struct World<'a> {
     counts: [u64; 4],
     /// SYNs of a batch that found a place, and are not acknowledged yet.
     handshakes: Vec<u32>,
-    /// When the last work ended.
-    free_at: Nanos,
-    /// When the server takes the next connection, after an answer.
-    accepts_at: Nanos,
     answers: u64,
 }
 
@@ -235,8 +220,6 @@ impl<'a> World<'a> {
             arrival,
             counts: [0; 4],
             handshakes: Vec::new(),
-            free_at: Nanos::ZERO,
-            accepts_at: Nanos::ZERO,
             answers: 0,
         }
     }
@@ -286,7 +269,6 @@ impl<'a> World<'a> {
             }
             Event::Request(n) => self.request_again(id, n),
             Event::SynAck(n) => self.synack_again(id, n),
-            Event::Accept => self.take_next(),
         }
     }
 
@@ -371,10 +353,7 @@ impl<'a> World<'a> {
     fn established(&mut self, id: u32) {
         self.count(ESTABLISHED);
         self.queue.push_back(id);
-        // After an answer the server has its own time to take the next.
-        if self.now >= self.accepts_at {
-            self.take_next();
-        }
+        self.take_next();
         if matches!(self.load, Load::Held { .. }) {
             // Handed on: another socket connects in its place at once.
             self.attempts[id as usize] = Attempt { began: self.now, resent: 0 };
@@ -410,38 +389,21 @@ impl<'a> World<'a> {
         if self.served.is_none()
             && let Some(id) = self.queue.pop_front()
         {
-            // Work that did not wait for a connection begins when the work before it ended.
-            let begins = if self.now == self.accepts_at { self.free_at } else { self.now };
-            self.served = Some((id, begins + self.work));
+            self.served = Some((id, self.now + self.work));
         }
     }
 
     fn answer(&mut self) {
         let Some((id, _)) = self.served.take() else { return };
         self.count(SERVED);
-        self.free_at = self.now;
-        self.accepts_at = self.now;
-        let turn = self.turn();
+        self.take_next();
+        if let Load::Simple { turnarounds, seed, .. } = &self.load {
+            let draw = Stream::new(*seed, streams::SERVICE).item(self.answers).open01();
+            let drawn = turnarounds.get((draw * turnarounds.len() as f64) as usize);
+            let turnaround = drawn.copied().unwrap_or(self.system.turnaround);
+            self.calendar.add(self.now + turnaround, id, Event::Connect);
+        }
         self.answers += 1;
-        if turn.accept == Nanos::ZERO {
-            self.take_next();
-        } else {
-            self.accepts_at = self.now + turn.accept;
-            self.calendar.add(self.accepts_at, self.attempts.len() as u32, Event::Accept);
-        }
-        if matches!(self.load, Load::Simple { .. }) {
-            self.calendar.add(self.now + turn.connect, id, Event::Connect);
-        }
-    }
-
-    fn turn(&self) -> Turn {
-        match &self.load {
-            Load::Simple { turns, seed, .. } if !turns.is_empty() => {
-                let draw = Stream::new(*seed, streams::SERVICE).item(self.answers).open01();
-                turns[(draw * turns.len() as f64) as usize]
-            }
-            _ => Turn { accept: Nanos::ZERO, connect: self.system.turnaround },
-        }
     }
 }
 
@@ -503,7 +465,7 @@ mod tests {
         // SYNs, of those sent again, established, served.
         let of = |timers| {
             let begin = (0..4).map(Nanos::from_millis).collect();
-            let load = Load::Simple { begin, turns: Arc::default(), seed: 1 };
+            let load = Load::Simple { begin, turnarounds: Arc::default(), seed: 1 };
             let turnaround = Nanos::from_millis(500);
             let system = System { capacity: Rate(1.0), turnaround, timers, ..system(0) };
             let seen = play(&system, load, (Nanos::ZERO, until));
@@ -518,12 +480,14 @@ mod tests {
     #[test]
     fn users_beyond_the_queue_only_send_again() {
         let begin = (0..9).map(Nanos::from_millis).collect();
-        let seen = play(&system(5), Load::Simple { begin, turns: Arc::default(), seed: 1 }, (S(60), S(120)));
+        let seen =
+            play(&system(5), Load::Simple { begin, turnarounds: Arc::default(), seed: 1 }, (S(60), S(120)));
         assert_eq!((seen.established, seen.served), (100.0, 100.0));
         assert!((seen.resent - 2.0 / 60.0).abs() < 1e-9, "{seen:?}");
         assert!((seen.syns - seen.established - seen.resent).abs() < 1e-9, "{seen:?}");
         let begin = (0..7).map(Nanos::from_millis).collect();
-        let seen = play(&system(5), Load::Simple { begin, turns: Arc::default(), seed: 1 }, (S(60), S(120)));
+        let seen =
+            play(&system(5), Load::Simple { begin, turnarounds: Arc::default(), seed: 1 }, (S(60), S(120)));
         assert_eq!((seen.resent, seen.served), (0.0, 100.0));
     }
 

@@ -1,6 +1,6 @@
 //! What is played of the experiments in virtual time, and how.
 
-use super::accept_queue::{Load, Resend, Seen, System, Turn, play};
+use super::accept_queue::{Load, Resend, Seen, System, play};
 use super::published::{BURST_COSTS_MS, BURSTS, CAPACITY, COSTS_MS, MEANS, OVERLOAD, TIMEOUT_S};
 use super::theory;
 use headway_base::random::{Stream, streams};
@@ -107,16 +107,16 @@ pub fn simple(system: &System, seed: u64, users: u32, window: (Nanos, Nanos)) ->
     simple_with(system, seed, users, window, Arc::default())
 }
 
-/// The same with what was measured after an answer.
+/// The same with turnarounds that were measured.
 pub fn simple_with(
     system: &System,
     seed: u64,
     users: u32,
     window: (Nanos, Nanos),
-    turns: Arc<[Turn]>,
+    turnarounds: Arc<[Nanos]>,
 ) -> Seen {
     let begin = starts(seed, users, Nanos(CONNECT.0 * i64::from(users)));
-    play(system, Load::Simple { begin, turns, seed }, window)
+    play(system, Load::Simple { begin, turnarounds, seed }, window)
 }
 
 /// Poisson arrivals with bursts on a mean rate; observed from the second period on.

@@ -16,7 +16,7 @@ mod state;
 
 pub use datagrams::{DatagramReport, DatagramServer, DatagramSettings};
 pub use log::ArrivalsLog;
-pub use serial::{Answered, SerialReport, SerialServer, SerialSettings};
+pub use serial::{SerialReport, SerialServer, SerialSettings};
 pub use state::StateSettings;
 
 use crate::address::Address;

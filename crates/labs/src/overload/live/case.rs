@@ -1,7 +1,7 @@
 //! One case live: a server that accepts late and its clients, in a network namespace of their own where this process may make
 //! one. What was sent and established is what the kernel counts there.
 
-use super::super::accept_queue::{Resend, Timers, Turn};
+use super::super::accept_queue::{Resend, Timers};
 use super::super::plays;
 use crate::bounds::ENDLESS;
 use anyhow::anyhow;
@@ -9,7 +9,7 @@ use headway_base::{Batch, Nanos, Outcome, Rate};
 use headway_engine::{Backend, Control, Live, Observer, RunSpec, Start, wait};
 use headway_live::clock::unix_now;
 use headway_live::namespace::{enter_private_network, setting};
-use headway_live::serve::{Answered as Answer, SerialServer, SerialSettings};
+use headway_live::serve::{SerialServer, SerialSettings};
 use headway_live::{Address, TcpCounters};
 use headway_workload::content::Script;
 use headway_workload::journey::Journey;
@@ -62,8 +62,8 @@ pub struct Lived {
     pub served: f64,
     /// Share of the load's time in which the client's worker handled something: it neither slept nor polled.
     pub handling: f64,
-    /// What was measured after answers in the window.
-    pub turns: Arc<[Turn]>,
+    /// From answers in the window to the next connect that the client began.
+    pub turnarounds: Arc<[Nanos]>,
     /// How the kernel's timers fire; none: the system does not say how long a tick is.
     pub timers: Option<Timers>,
     /// Requests that were not sent for want of something on this machine.
@@ -185,7 +185,7 @@ fn play(case: &Case) -> anyhow::Result<Lived> {
         seconds,
         served: answered.n as f64 / (case.window.1 - case.window.0).as_secs_f64(),
         handling: (handling / end.as_secs_f64()).min(1.0),
-        turns: turns(&notes, zero, &mut answered.connects, case.window).into(),
+        turnarounds: turnarounds(&notes, zero, &mut answered.connects, case.window).into(),
         timers: headway_live::clock::tick().map(|tick| Timers {
             tick,
             phase: Nanos::ZERO,
@@ -241,18 +241,15 @@ fn between(zero: i128, window: (Nanos, Nanos)) -> anyhow::Result<(TcpCounters, f
     Ok((after.since(&before), (to - from) as f64 / 1e9))
 }
 
-/// What followed each answer in the window: the next connect that the client began, and the next connection that the server took.
-fn turns(answers: &[Answer], zero: i128, connects: &mut [Nanos], window: (Nanos, Nanos)) -> Vec<Turn> {
+/// From each answer in the window (answers are in Unix time) to the next connect that the client began.
+fn turnarounds(answers: &[i128], zero: i128, connects: &mut [Nanos], window: (Nanos, Nanos)) -> Vec<Nanos> {
     connects.sort_unstable();
-    let since = |unix: i128| Nanos((unix - zero) as i64);
-    let turn = |answer: &Answer| {
-        let at = since(answer.at);
+    let turnaround = |answer: &i128| {
+        let at = Nanos((answer - zero) as i64);
         let connect = *connects.get(connects.partition_point(|connect| *connect < at))?;
-        let taken = since(answer.next_taken?);
-        let within = (window.0..window.1).contains(&at);
-        within.then_some(Turn { accept: taken - at, connect: connect - at })
+        (window.0..window.1).contains(&at).then_some(connect - at)
     };
-    answers.iter().filter_map(turn).collect()
+    answers.iter().filter_map(turnaround).collect()
 }
 
 /// Counts the requests that are answered in the window, and notes when connects began.
