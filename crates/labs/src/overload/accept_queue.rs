@@ -1,7 +1,7 @@
 //! A server's accept queue in virtual time, and clients that connect to it for each request: what becomes of each SYN.
 //!
 //! The kernel admits a connection as long as the queue holds no more than the backlog, and drops the SYN else. The server takes
-//! one connection at a time. A dropped SYN is sent again as the clients' kernel does, until the client gives up; it may cost
+//! one connection at a time, and the next before it answers. A dropped SYN is sent again as the clients' kernel does, until the client gives up; it may cost
 //! the server time, as it does where one processor does both.
 //!
 //! Deliberately absent: the network (delays of zero), requests that fail, and what the numbers mean.
@@ -118,9 +118,8 @@ impl System {
 /// The clients.
 pub enum Load {
     /// Users who connect, ask, and connect again when they are answered, or when their kernel gives up. User i begins at
-    /// `begin[i]`. The time from an answer to the same client's next SYN is drawn from `turns`, where there are any: else it is the
-    /// system's turnaround.
-    Simple { begin: Vec<Nanos>, turns: Arc<[Nanos]>, seed: u64 },
+    /// `begin[i]`. The time from an answer to the next SYN is drawn from `turnarounds`, where there are any: else it is the system's.
+    Simple { begin: Vec<Nanos>, turnarounds: Arc<[Nanos]>, seed: u64 },
     /// S-Clients: so many sockets that connect, from `begin[i]` on. One that is connected is handed on; one that is not after
     /// `timeout` is closed; another connects in its place at once.
     Held { begin: Vec<Nanos>, timeout: Nanos },
@@ -397,24 +396,14 @@ impl<'a> World<'a> {
     fn answer(&mut self) {
         let Some((id, _)) = self.served.take() else { return };
         self.count(SERVED);
-        let turn = self.turn();
-        self.answers += 1;
-        // Before its client connects anew: its place in the queue is free then.
         self.take_next();
-        if matches!(self.load, Load::Simple { .. }) {
-            self.calendar.add(self.now + turn, id, Event::Connect);
+        if let Load::Simple { turnarounds, seed, .. } = &self.load {
+            let draw = Stream::new(*seed, streams::SERVICE).item(self.answers).open01();
+            let drawn = turnarounds.get((draw * turnarounds.len() as f64) as usize);
+            let turnaround = drawn.copied().unwrap_or(self.system.turnaround);
+            self.calendar.add(self.now + turnaround, id, Event::Connect);
         }
-    }
-
-    /// From an answer to the same client's next SYN.
-    fn turn(&self) -> Nanos {
-        match &self.load {
-            Load::Simple { turns, seed, .. } if !turns.is_empty() => {
-                let draw = Stream::new(*seed, streams::SERVICE).item(self.answers).open01();
-                turns[(draw * turns.len() as f64) as usize]
-            }
-            _ => self.system.turnaround,
-        }
+        self.answers += 1;
     }
 }
 
@@ -476,7 +465,7 @@ mod tests {
         // SYNs, of those sent again, established, served.
         let of = |timers| {
             let begin = (0..4).map(Nanos::from_millis).collect();
-            let load = Load::Simple { begin, turns: Arc::default(), seed: 1 };
+            let load = Load::Simple { begin, turnarounds: Arc::default(), seed: 1 };
             let turnaround = Nanos::from_millis(500);
             let system = System { capacity: Rate(1.0), turnaround, timers, ..system(0) };
             let seen = play(&system, load, (Nanos::ZERO, until));
@@ -491,12 +480,14 @@ mod tests {
     #[test]
     fn users_beyond_the_queue_only_send_again() {
         let begin = (0..9).map(Nanos::from_millis).collect();
-        let seen = play(&system(5), Load::Simple { begin, turns: Arc::default(), seed: 1 }, (S(60), S(120)));
+        let seen =
+            play(&system(5), Load::Simple { begin, turnarounds: Arc::default(), seed: 1 }, (S(60), S(120)));
         assert_eq!((seen.established, seen.served), (100.0, 100.0));
         assert!((seen.resent - 2.0 / 60.0).abs() < 1e-9, "{seen:?}");
         assert!((seen.syns - seen.established - seen.resent).abs() < 1e-9, "{seen:?}");
         let begin = (0..7).map(Nanos::from_millis).collect();
-        let seen = play(&system(5), Load::Simple { begin, turns: Arc::default(), seed: 1 }, (S(60), S(120)));
+        let seen =
+            play(&system(5), Load::Simple { begin, turnarounds: Arc::default(), seed: 1 }, (S(60), S(120)));
         assert_eq!((seen.resent, seen.served), (0.0, 100.0));
     }
 

@@ -107,16 +107,16 @@ pub fn simple(system: &System, seed: u64, users: u32, window: (Nanos, Nanos)) ->
     simple_with(system, seed, users, window, Arc::default())
 }
 
-/// The same with what was measured after an answer.
+/// The same with turnarounds that were measured.
 pub fn simple_with(
     system: &System,
     seed: u64,
     users: u32,
     window: (Nanos, Nanos),
-    turns: Arc<[Nanos]>,
+    turnarounds: Arc<[Nanos]>,
 ) -> Seen {
     let begin = starts(seed, users, Nanos(CONNECT.0 * i64::from(users)));
-    play(system, Load::Simple { begin, turns, seed }, window)
+    play(system, Load::Simple { begin, turnarounds, seed }, window)
 }
 
 /// Poisson arrivals with bursts on a mean rate; observed from the second period on.

@@ -234,10 +234,33 @@ impl DatagramServer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{Ipv4Addr, UdpSocket};
 
-    /// Else any number of empty datagrams could wait.
+    /// Answers wait as long as what they take of memory, their places among it, is within the bound; what left takes none.
     #[test]
-    fn an_empty_answer_takes_memory_too() {
-        assert!(memory_of(0) >= size_of::<Answer>() && memory_of(1_000) == memory_of(0) + 1_000);
+    fn what_waits_is_bounded_whatever_its_length() {
+        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let sender = UdpSocket::bind(here).unwrap();
+        let service = headway_base::dist::parse("const(0s)", &|_| Err("no files here".to_owned())).unwrap();
+        let settings =
+            DatagramSettings { service, servers: 1, queue: None, stalls: None, answers: true, seed: 3 };
+        let mut server = DatagramServer::bind(here, settings, None, Control::default()).unwrap();
+        let buffer = vec![0; 64 << 10];
+        for bytes in [0, 65_507] {
+            let place = size_of::<Reverse<(Nanos, u64, Answer)>>();
+            let too_many = HELD_AT_MOST / (bytes + place) + 1;
+            let datagram = Datagram { bytes, stamp: None, from: sender.local_addr().unwrap(), dropped: 0 };
+            server.report = DatagramReport::default();
+            for _ in 0..too_many {
+                server.received(&datagram, &buffer).unwrap();
+            }
+            let waiting = server.departures.len();
+            assert_eq!(waiting + server.report.rejected as usize, too_many);
+            assert!(waiting < too_many, "{bytes} bytes: {waiting} wait");
+            // The bound is used, for all but what the allocator is taken to need.
+            assert!(waiting >= too_many * 3 / 4, "{bytes} bytes: {waiting} wait");
+            server.release_due();
+            assert_eq!((server.departures.len(), server.held), (0, 0));
+        }
     }
 }

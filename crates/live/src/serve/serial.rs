@@ -127,7 +127,7 @@ impl SerialServer {
         })
     }
 
-    /// Notes there when each answer was about to be written, in nanoseconds of Unix time, to be compared with what its clients did.
+    /// Notes there when each answer leaves: the clock before it is written, in nanoseconds of Unix time. Each takes 16 bytes of memory.
     #[must_use]
     pub fn noting(mut self, notes: Arc<Mutex<Vec<i128>>>) -> SerialServer {
         self.notes = Some(notes);
@@ -228,13 +228,13 @@ impl SerialServer {
         }
         // Whoever is answered may connect anew at once, and finds the place free. What the system refuses is asked for again after it.
         let next = if self.control.asked() == 0 { self.listener.accept().ok() } else { None };
+        let mut out = Vec::new();
+        http.respond_rendered(&self.answer, &mut out);
         if let Some(notes) = &self.notes
             && let Ok(mut notes) = notes.lock()
         {
             notes.push(unix_now());
         }
-        let mut out = Vec::new();
-        http.respond_rendered(&self.answer, &mut out);
         let counter =
             if self.write(connection, &out)? { &mut self.report.served } else { &mut self.report.unanswered };
         *counter += 1;

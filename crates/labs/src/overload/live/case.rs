@@ -62,8 +62,8 @@ pub struct Lived {
     pub served: f64,
     /// Share of the load's time in which the client's worker handled something: it neither slept nor polled.
     pub handling: f64,
-    /// What was measured after answers in the window.
-    pub turns: Arc<[Nanos]>,
+    /// From answers in the window to the next connect that the client began.
+    pub turnarounds: Arc<[Nanos]>,
     /// How the kernel's timers fire; none: the system does not say how long a tick is.
     pub timers: Option<Timers>,
     /// Requests that were not sent for want of something on this machine.
@@ -185,7 +185,7 @@ fn play(case: &Case) -> anyhow::Result<Lived> {
         seconds,
         served: answered.n as f64 / (case.window.1 - case.window.0).as_secs_f64(),
         handling: (handling / end.as_secs_f64()).min(1.0),
-        turns: turns(&notes, zero, &mut answered.connects, case.window).into(),
+        turnarounds: turnarounds(&notes, zero, &mut answered.connects, case.window).into(),
         timers: headway_live::clock::tick().map(|tick| Timers {
             tick,
             phase: Nanos::ZERO,
@@ -241,12 +241,15 @@ fn between(zero: i128, window: (Nanos, Nanos)) -> anyhow::Result<(TcpCounters, f
     Ok((after.since(&before), (to - from) as f64 / 1e9))
 }
 
-/// From each answer in the window to the next connect that the client began. `answers`: nanoseconds of Unix time.
-fn turns(answers: &[i128], zero: i128, connects: &mut [Nanos], window: (Nanos, Nanos)) -> Vec<Nanos> {
+/// From each answer in the window (answers are in Unix time) to the next connect that the client began.
+fn turnarounds(answers: &[i128], zero: i128, connects: &mut [Nanos], window: (Nanos, Nanos)) -> Vec<Nanos> {
     connects.sort_unstable();
-    let answers = answers.iter().map(|unix| Nanos((unix - zero) as i64));
-    let turn = |at: Nanos| Some(*connects.get(connects.partition_point(|connect| *connect < at))? - at);
-    answers.filter(|at| (window.0..window.1).contains(at)).filter_map(turn).collect()
+    let turnaround = |answer: &i128| {
+        let at = Nanos((answer - zero) as i64);
+        let connect = *connects.get(connects.partition_point(|connect| *connect < at))?;
+        (window.0..window.1).contains(&at).then_some(connect - at)
+    };
+    answers.iter().filter_map(turnaround).collect()
 }
 
 /// Counts the requests that are answered in the window, and notes when connects began.

@@ -73,7 +73,7 @@ fn system_of(lived: &Lived) -> System {
     System { backlog: lived.backlog, resend: lived.resend, ..plays::system(Nanos::ZERO) }
 }
 
-/// How well the simulation knows simple clients: it is given the turns and the timers that were measured, and each play has a phase of
+/// How well the simulation knows simple clients: it is given the turnarounds and the timers that were measured, and each play has a phase of
 /// the timers and draws of its own.
 fn predicted(results: &Results, seed: u64) -> Option<String> {
     let mut off: Vec<(u32, f64)> = Vec::new();
@@ -84,7 +84,7 @@ fn predicted(results: &Results, seed: u64) -> Option<String> {
             let mut system = system_of(lived);
             system.timers =
                 lived.timers.map(|timers| Timers { phase: Nanos((seed % (1 << 38)) as i64), ..timers });
-            plays::simple_with(&system, seed, users(lived), lived.case.window, lived.turns.clone()).syns
+            plays::simple_with(&system, seed, users(lived), lived.case.window, lived.turnarounds.clone()).syns
         });
         let mut plays: Vec<f64> = plays.collect();
         plays.sort_unstable_by(f64::total_cmp);
