@@ -35,6 +35,39 @@ def shards(tmp):
         equal(union, whole, f"{process}: union of three shards")
 
 
+@check("plan: --phases is the file's list of phases, for short too: the same arrivals, as many in each phase as its rate; mistakes are shown as typed")
+def phases(tmp):
+    load = ["--phases", "2s@50, { ramp: 1s, to: 200/s }, 3s@200", "--arrivals", "constant", "--seed", "7"]
+    given = planned(*load, cwd=tmp)
+    times = [float(line.split(",")[1]) for line in given]
+    for begin, end, wanted in [(0, 2, 100), (2, 3, 125), (3, 6, 600)]:
+        found = sum(begin <= at < end for at in times)
+        # Evenly paced: one arrival may fall to either side of each end.
+        expect(abs(found - wanted) <= 2, f"{found} arrivals from {begin} s to {end} s, and not {wanted}")
+    for name, listed in [
+        ("short.yaml", "[2s@50, { ramp: 1s, to: 200/s }, 3s@200]"),
+        ("long.yaml", "[{ hold: 2s, at: 50/s }, { ramp: 1s, to: 200/s }, { hold: 3s, at: 200/s }]"),
+    ]:
+        (tmp / name).write_text(f"seed: 7\nusers: {{ arrive: {{ process: constant }}, phases: {listed} }}\njourney: [ {{ get: /, name: request }} ]\n")
+        equal(planned(tmp / name, cwd=tmp), given, f"the plan of {name}")
+    (tmp / "other.yaml").write_text("seed: 7\nusers: { arrive: { rate: 9/s, process: constant } }\njourney: [ { get: /, name: request } ]\nmodel: { service: 1ms }\n")
+    equal(planned(tmp / "other.yaml", *load[:2], cwd=tmp), given, "the plan of a file with --phases")
+    played = headway("sim", tmp / "other.yaml", *load[:2], "--print-scenario", cwd=tmp).exits(0).out
+    (tmp / "printed.yaml").write_text(played)
+    equal(planned(tmp / "printed.yaml", cwd=tmp), given, "the plan of what sim prints")
+    for flags, told in [
+        (["--phases", "2s@50, 3s@fast"], "1 | --phases 2s@50, 3s@fast\n  |                    ^^^^\n"),
+        (["--phases", "2s@50", "-R", "9"], "-R does not go with --phases: each phase has its own rate"),
+        (["--phases", "2s@50", "--ramp", "9s"], "--ramp does not go with --phases: a ramp is a phase"),
+    ]:
+        ended = headway("plan", *flags, cwd=tmp).exits(2)
+        expect(told in ended.err, f"{flags}: {ended.err}")
+    ended = headway("search", "http://127.0.0.1:1/", "--threshold", "p(99)<1s", "--phases", "2s@50", cwd=tmp).exits(2)
+    expect("--phases" in ended.err and "--from and --to" in ended.err, ended.err)
+    ended = headway("compare", "--live", "http://127.0.0.1:1/", "http://127.0.0.1:1/", "--", "--phases", "2s@50", cwd=tmp).exits(2)
+    expect("behind --: --phases does not go with --live" in ended.err, ended.err)
+
+
 @check("plan: a reader that has read enough (| head -1) ends it quietly")
 def broken_pipe(tmp):
     # pipefail: the exit code of headway, should it not be 0.

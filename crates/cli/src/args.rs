@@ -174,10 +174,22 @@ pub struct LoadArgs {
     /// Send at the rate for this time before measuring (sent, not counted)
     #[arg(help_heading = "Load", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub warmup: Option<Given<Nanos>>,
+    /// What takes the place of -R and -d.
+    #[command(flatten)]
+    pub phases: PhasesArgs,
     /// Send only shard i of N of the plan (i from 0): one of N machines. auto: as the variables of Kubernetes, Slurm, Open MPI or
     /// AWS Batch say
     #[arg(help_heading = "Load", long, value_parser = Part::parse, default_value = "0/1", value_name = "i/N|auto")]
     pub shard: Part,
+}
+
+/// A rate that changes over time.
+#[derive(ClapArgs, Debug, Clone, Default)]
+pub struct PhasesArgs {
+    /// How the rate goes over time (instead of -R and -d), with commas between phases: '30s@50, 1m@200' holds 50/s for 30 s, then 200/s for
+    /// 1 min. A phase may also be written as in a scenario: '{ ramp: 30s, to: 200/s, warmup: true }, 1m@200'
+    #[arg(help_heading = "Load", long, value_parser = clap::builder::NonEmptyStringValueParser::new(), value_name = "PHASES")]
+    pub phases: Option<String>,
 }
 
 /// The part of a plan that a machine sends.

@@ -129,6 +129,11 @@ impl RunArgs {
             (load.duration.is_some(), "-d", length),
             (load.requests.is_some(), "-n", length),
             (
+                load.phases.phases.is_some(),
+                "--phases",
+                rates.rounds("the runs of a comparison have one rate each: write --rate RATE and --each TIME before the --, or name a scenario that has phases"),
+            ),
+            (
                 load.users.is_some(),
                 "-u",
                 Instead::model(

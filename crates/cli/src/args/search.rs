@@ -91,10 +91,11 @@ impl Named {
 }
 
 /// Flags of a run that the search sets, or that do not go with it: [`SearchArgs::out_of_place`] refuses them with the reason.
-const HIDDEN: [&str; 21] = [
+const HIDDEN: [&str; 22] = [
     "rate",
     "duration",
     "requests",
+    "phases",
     "at_once",
     "connecting",
     "ramp",

@@ -1,6 +1,8 @@
 //! The flags of `headway sim`, as typed, and what a sweep is: a parameter and the values that it takes, as text.
 
-use super::{NoteArgs, OutputArgs, ScenarioArgs, SecretArgs, ThresholdArgs, ToleranceArgs, parse_seed};
+use super::{
+    NoteArgs, OutputArgs, PhasesArgs, ScenarioArgs, SecretArgs, ThresholdArgs, ToleranceArgs, parse_seed,
+};
 use clap::Args as ClapArgs;
 use headway_base::units::{self, UnitError};
 use std::path::PathBuf;
@@ -36,6 +38,9 @@ pub struct SimArgs {
     /// (100..1200/50, 10ms..100ms/10ms) or a list (1,2,5)
     #[arg(long = "sweep", value_parser = Sweep::parse, value_name = "PARAM=SPEC", help_heading = "What to play")]
     pub sweeps: Vec<Sweep>,
+    /// What takes the place of the phases of the only group.
+    #[command(flatten)]
+    pub phases: PhasesArgs,
     /// What takes the place of values of the scenario.
     #[command(flatten)]
     pub set: ScenarioArgs,

@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: what the values may be. The scenario's checker says so, and names the flag.
 
-use crate::args::{Given, LoadArgs, RunArgs, ThresholdArgs, Tolerance, ToleranceArgs};
+use crate::args::{Given, LoadArgs, PhasesArgs, RunArgs, ThresholdArgs, Tolerance, ToleranceArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_engine::files;
@@ -24,6 +24,8 @@ const SEND: &str = "send";
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Arrive,
+    /// Arrivals whose rates `--phases` gives.
+    Phases,
     Closed,
     Connecting,
     Work,
@@ -36,6 +38,9 @@ impl Kind {
     /// # Errors
     /// Flags that contradict each other.
     fn of(args: &LoadArgs) -> Result<Kind> {
+        if let Some((flag, why)) = beside_phases(args) {
+            bail!("{flag} does not go with --phases: {why}");
+        }
         let closed = args.users.is_some() || args.think.is_some();
         if args.connecting.is_some()
             && (closed || args.rate.is_some() || args.at_once.is_some() || args.requests.is_some())
@@ -57,14 +62,16 @@ impl Kind {
             (_, true, _) => Kind::AtOnce,
             (false, false, true) => Kind::Work,
             _ if closed => Kind::Closed,
+            _ if args.phases.phases.is_some() => Kind::Phases,
             _ => Kind::Arrive,
         };
-        if args.arrivals.is_some() && kind != Kind::Arrive {
+        let arrives = matches!(kind, Kind::Arrive | Kind::Phases);
+        if args.arrivals.is_some() && !arrives {
             bail!(
-                "--arrivals is for users who arrive (-R): with -u, -n, --at-once and --connecting there is no arrival process"
+                "--arrivals is for users who arrive (-R, --phases): with -u, -n, --at-once and --connecting there is no arrival process"
             );
         }
-        if args.pool.is_some() && kind == Kind::Arrive {
+        if args.pool.is_some() && arrives {
             bail!("--pool is for -u and -n: arrivals of one request each share the connections");
         }
         if kind == Kind::Work && (args.ramp.is_some() || args.warmup.is_some()) {
@@ -82,6 +89,7 @@ impl Kind {
     fn group(self) -> &'static str {
         match self {
             Kind::Arrive => "{ arrive: { rate: 50/s }, phases: [{ hold: 10s }] }",
+            Kind::Phases => "{ arrive: {} }",
             Kind::Closed => "{ closed: { count: 1 }, phases: [{ hold: 10s }] }",
             Kind::Connecting => "{ connecting: { sockets: 1 }, phases: [{ hold: 10s }] }",
             // hey's and oha's number of users.
@@ -99,10 +107,51 @@ impl Kind {
             Kind::Closed => [none(args.users.is_some(), "-u 1"), length],
             Kind::Connecting => [None, length],
             Kind::Work => [none(args.users.is_some() || connections, "-c 50"), None],
-            Kind::AtOnce => [None, None],
+            Kind::Phases | Kind::AtOnce => [None, None],
         };
         words.into_iter().flatten().map(str::to_owned).collect()
     }
+}
+
+/// The first flag that does not go with `--phases`, where that is given, and why.
+fn beside_phases(args: &LoadArgs) -> Option<(&'static str, &'static str)> {
+    args.phases.phases.as_ref()?;
+    let all = [
+        (args.rate.is_some(), "-R", "each phase has its own rate, such as 30s@50"),
+        (args.duration.is_some(), "-d", "each phase has its own length, such as 30s@50"),
+        (args.requests.is_some(), "-n", "the load ends with its last phase, not after a number of requests"),
+        (
+            args.users.is_some(),
+            "-u",
+            "the phases say how many come: arrivals per second, or users where a scenario has closed ones",
+        ),
+        (
+            args.think.is_some(),
+            "--think",
+            "arrivals of one request each do not think; for a scenario write --set users.think=DIST",
+        ),
+        (
+            args.ramp.is_some(),
+            "--ramp",
+            "a ramp is a phase: write '{ ramp: 30s, to: 50/s, warmup: true }, 1m@50'",
+        ),
+        (
+            args.warmup.is_some(),
+            "--warmup",
+            "warm-up is a phase: write '{ hold: 10s, at: 50/s, warmup: true }, 1m@50'",
+        ),
+        (
+            args.at_once.is_some(),
+            "--at-once",
+            "all requests are due at the start, so that there are no phases",
+        ),
+        (
+            args.connecting.is_some(),
+            "--connecting",
+            "phases of sockets belong to a scenario with connecting:",
+        ),
+    ];
+    all.into_iter().find_map(|(given, flag, why)| given.then_some((flag, why)))
 }
 
 /// A scenario of one request, made from flags.
@@ -315,8 +364,14 @@ pub(super) fn cap_alone(args: &RunArgs) -> Option<&str> {
         || load.requests.is_some()
         || load.at_once.is_some()
         || load.connecting.is_some()
+        || load.phases.phases.is_some()
         || load.think.is_some();
     args.connections.as_ref().filter(|_| !other).map(|cap| cap.text.as_str())
+}
+
+/// What `--phases` says.
+pub(super) fn phases(args: &PhasesArgs) -> Option<Override> {
+    args.phases.as_ref().map(|text| Override::phases("--phases", text.trim()))
 }
 
 /// What flags say of the load, but for `-n`, which depends on what the load is.
@@ -327,6 +382,7 @@ pub(super) fn load(args: &LoadArgs) -> Vec<Override> {
     let text = |flag, path, text: Option<&String>| text.map(|text| Override::literal(flag, path, text));
     let all = [
         args.seed.map(|seed| Override::flag("--seed", "seed", &seed.to_string())),
+        phases(&args.phases),
         said("-R", "rate", &args.rate),
         said("-u", "users", &args.users),
         said("--at-once", "users.at-once", &args.at_once),

@@ -45,6 +45,7 @@ impl SimSettings {
 /// The scenario file, with what `--set` says.
 fn read(args: &SimArgs) -> Result<File> {
     let mut file = File::read(&args.scenario, "{ arrive: { rate: 50/s } }")?.hiding(args.secrets.redactor());
+    file.push(flags::phases(&args.phases));
     file.set(&args.set);
     file.push(flags::tolerances(&args.tolerances));
     Ok(file)

@@ -10,7 +10,12 @@ use headway_workload::content::{Memory, RenderContext};
 use headway_workload::plan::{Connections, LONGEST, Source};
 
 fn resolve(line: &str) -> Result<RunSettings> {
-    let args = Args::try_parse_from(["headway", "run"].into_iter().chain(line.split(' ')))?;
+    resolve_words(&line.split(' ').collect::<Vec<_>>())
+}
+
+/// As [`resolve`], of words with spaces in them.
+fn resolve_words(words: &[&str]) -> Result<RunSettings> {
+    let args = Args::try_parse_from(["headway", "run"].iter().chain(words))?;
     let Command::Run(run) = args.command else { bail!("not a run") };
     RunSettings::resolve(&run, &["headway".to_owned(), "run".to_owned()])
 }
@@ -146,6 +151,50 @@ fn what_cannot_be_says_what_could() {
 }
 
 #[test]
+fn phases_are_rates_with_lengths_in_place_of_a_rate_and_a_length() {
+    let typed = ["h", "--phases", "30s@50, { ramp: 10s, to: 200/s }, 1m@200", "--arrivals", "constant"];
+    let settings = resolve_words(&typed).unwrap();
+    let Source::Arrivals { profile, .. } = &settings.load.plan.groups[0].source else { panic!() };
+    let phases: Vec<_> = profile.phases().map(|p| (p.length.as_secs_f64(), p.from.0, p.to.0)).collect();
+    assert_eq!(phases, [(30.0, 50.0, 50.0), (10.0, 50.0, 200.0), (60.0, 200.0, 200.0)]);
+    assert_eq!(
+        (settings.load.plan.measured_from, settings.load.plan.end()),
+        (Nanos(0), Nanos::from_secs(100))
+    );
+    // No default is taken that the phases would contradict.
+    assert!(settings.load.assumed.is_empty(), "{:?}", settings.load.assumed);
+    assert_eq!(settings.load.headline, "requests at up to 200/s, constant for 1m40s");
+    let one = resolve("h --phases 4s@30 -c 9").unwrap().load;
+    assert_eq!(one.headline, "30/s for 4s, poisson");
+    assert!(one.remarks().starts_with(" (the rate is in total"), "{}", one.remarks());
+}
+
+#[test]
+fn phases_refuse_the_flags_that_they_stand_for_and_say_why() {
+    let refused = [
+        ("-R 5", "each phase has its own rate"),
+        ("-d 5s", "each phase has its own length"),
+        ("-n 5", "not after a number of requests"),
+        ("-u 5", "the phases say how many come"),
+        ("--think 1s", "do not think"),
+        ("--ramp 5s", "a ramp is a phase"),
+        ("--warmup 5s", "warm-up is a phase"),
+        ("--at-once 5", "all requests are due at the start"),
+        ("--connecting 5", "phases of sockets belong to a scenario"),
+    ];
+    for (flag, why) in refused {
+        let said = error(&format!("h --phases 5s@50 {flag}"));
+        let (name, _) = flag.split_once(' ').unwrap();
+        assert!(said.starts_with(&format!("{name} does not go with --phases: ")), "{said}");
+        assert!(said.contains(why), "{said}");
+    }
+    assert!(error("h --phases 5s@50 --pool per-user").contains("share the connections"));
+    let said = error("h --phases 5s@50,1m@fast");
+    assert!(said.contains("| --phases 5s@50,1m@fast\n  |                       ^^^^\n"), "{said}");
+    assert!(!said.contains("the flags:"), "{said}");
+}
+
+#[test]
 fn thresholds_are_read_and_end_the_run_only_if_asked() {
     let line =
         "h --threshold p(99)<100 --threshold failed:rate<1% --threshold response{step:request}:avg<5ms";
@@ -198,6 +247,7 @@ fn the_printed_scenario_is_the_same_run() {
         "h -R 10k -d 1s --arrivals gamma(3) --shard 1/3".to_owned(),
         "h -R 30/1m -d 2m --arrivals ticks(3) -c 7".to_owned(),
         "h -R 100 -n 250 --warmup 1s".to_owned(),
+        "h --phases 3s@50,2s@7/s,4s@20/1m --arrivals gamma(2)".to_owned(),
         "h -R 100 -n 250 -d 1s --arrivals poisson-fixed-n".to_owned(),
         "h -u 20 --think uniform(0s,2s) --ramp 2s --warmup 1s -d 5s --pool shared".to_owned(),
         "h -n 1000 -c 20 -d 5s".to_owned(),
@@ -208,6 +258,7 @@ fn the_printed_scenario_is_the_same_run() {
         format!("h --body-file {} --threshold failed:rate<1% --abort-on-crossed=10s", at("body")),
         "unix:/run/a.sock:/x?y -R 5 -d 1s --set connections=50 --set users.phases.0.hold=2s".to_owned(),
         format!("{} -R 30 -d 2s -n 40 -H Accept:x --arrivals constant", at("open.yaml")),
+        format!("{} --phases 3s@50,4s@20/1m", at("open.yaml")),
         format!("{} --set users.b.closed.count=7 --set users.0.think=exp(2s) -c 99", at("full.yaml")),
     ];
     for line in lines {
@@ -256,6 +307,9 @@ fn flags_take_the_place_of_a_files_values_and_the_first_line_says_so() {
         " (in place of the file's values: -H X-Api-Key: <redacted>, -R 30, -d 2s, -c 8, --set timeout=9s)"
     );
     assert_eq!(settings.load.summary().overridden.len(), 5);
+    let phases = resolve(&format!("{path} --phases 2s@30,3s@50")).unwrap().load;
+    assert_eq!(phases.plan.end(), Nanos::from_secs(5));
+    assert_eq!(phases.remarks(), " (in place of the file's values: --phases 2s@30,3s@50)");
     assert!(error(&format!("{path} -u 5")).contains("-u applies to a group that is closed"));
     assert!(error(&format!("{path} -b x")).contains("--set journey.0"));
     assert!(error(&format!("{path} -R 0.000")).contains("a rate"));
@@ -279,7 +333,14 @@ fn a_cap_alone_is_refused_with_the_command_in_both_ways() {
     let told = error_of(&["http://h/", "-c", "50", "-d", "5s"]);
     assert!(told.contains("  headway run http://h/ -c 50 -d 5s -R 200\n"), "{told}");
     assert!(told.contains("  headway run http://h/ -u 50 -d 5s\n"), "{told}");
-    for line in ["h -c 5 -R 5", "h -c 5 -u 5", "h -c 5 -n 5", "h -c 5 --at-once 5", "h -c 5 --think 1s"] {
+    for line in [
+        "h -c 5 -R 5",
+        "h -c 5 -u 5",
+        "h -c 5 -n 5",
+        "h -c 5 --at-once 5",
+        "h -c 5 --think 1s",
+        "h -c 5 --phases 5s@9",
+    ] {
         assert!(resolve(line).is_ok(), "{line}");
     }
 }

@@ -6,6 +6,7 @@
 mod group;
 mod lengths;
 mod level;
+mod phases;
 
 use super::environment::Environment;
 use super::source::{Overridden, Problem, Source, Span};
@@ -33,6 +34,8 @@ pub struct Override {
 pub enum Value {
     /// As it would stand in the file, on one line. A bare number for a rate is per second.
     Yaml(String),
+    /// Phases as they would stand between the brackets of a list, on one line.
+    Phases(String),
     /// A text that stands for itself: nothing in it is a reference or a template.
     Text(String),
 }
@@ -51,6 +54,11 @@ impl Override {
     /// What a flag says of the value at that path, shown as `flag value`.
     pub fn flag(flag: &str, path: &str, value: &str) -> Override {
         Override::led(Override::before_value(flag), path, value)
+    }
+
+    /// What a flag says of the phases of the only group: a list without its brackets, shown as `flag phases`.
+    pub fn phases(flag: &str, phases: &str) -> Override {
+        Override { value: Value::Phases(phases.to_owned()), ..Override::flag(flag, "users.phases", "") }
     }
 
     /// What stands before the value that a flag gives: nothing where it is an argument without a flag.
@@ -78,7 +86,7 @@ impl Override {
 
     /// It as it was given: `-R 200`.
     pub fn shown(&self) -> String {
-        let (Value::Yaml(value) | Value::Text(value)) = &self.value;
+        let (Value::Yaml(value) | Value::Phases(value) | Value::Text(value)) = &self.value;
         format!("{}{value}", self.lead)
     }
 }
@@ -145,7 +153,7 @@ impl<'o> Given<'o> {
     }
 }
 
-/// Puts the values into the tree; the answer is what is wrong with them. The source has their texts.
+/// Puts the values into the tree, and writes out what its phases say for short; the answer is what is wrong with them. The source has their texts.
 pub(super) fn apply(
     tree: &mut Tree,
     source: &Source,
@@ -153,20 +161,30 @@ pub(super) fn apply(
     environment: &mut Environment<'_>,
 ) -> Vec<Problem> {
     let mut problems = Vec::new();
+    phases::write_out(tree);
     for (given, Overridden { at, .. }) in overrides.iter().zip(&source.overridden) {
         let how = Given::new(given, *at);
         let from = at + given.lead.len();
         let value = match &given.value {
             Value::Text(text) => Ok((tree::literal(text, from), Vec::new())),
-            Value::Yaml(_) if given.shown().chars().any(char::is_control) => {
+            Value::Yaml(_) | Value::Phases(_) if given.shown().chars().any(char::is_control) => {
                 Err(Problem::new(how.place, "a value that is put into the file stands on one line"))
             }
             Value::Yaml(text) => tree::value(text, from, environment),
+            // The bracket has the place of the blank before the value, so that what follows it is where it is shown.
+            Value::Phases(text) => {
+                tree::value(&format!("[{text}]"), from - 1, environment).map_err(phases::unreadable)
+            }
         };
         match value {
             Ok((value, broken)) => {
                 problems.extend(broken);
-                problems.extend(place(tree, &how, given.key.as_deref(), value).err());
+                let placed = match &given.value {
+                    Value::Phases(_) => phases::put(tree, &how, value),
+                    _ => place(tree, &how, given.key.as_deref(), value),
+                };
+                problems.extend(placed.err());
+                phases::write_out(tree);
             }
             Err(problem) => problems.push(problem),
         }

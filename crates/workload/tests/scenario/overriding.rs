@@ -253,3 +253,94 @@ fn what_a_flag_says_is_blamed_on_the_flag() {
     let shown = shown.join("\n=====\n");
     insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(shown) });
 }
+
+/// What `--phases` says.
+fn phases(entries: &str) -> Override {
+    Override::phases("--phases", entries)
+}
+
+fn flagged(text: &str, flags: &[Override]) -> Result<Scenario, Diagnostics> {
+    parse_with("a.yaml", text, &Surroundings { read: &read, env: &env }, flags)
+}
+
+const NO_RATE: &str = "users: { arrive: {} }\njourney: [{ get: / }]\n";
+
+#[test]
+fn phases_of_a_flag_take_the_place_of_the_only_groups() {
+    let given = "30s@50, { ramp: 10s, to: 100/s }, 1m @ 12000/1m";
+    for text in [NO_RATE, ONE, "users: [{ name: a, arrive: { rate: 1/s } }]\njourney: [{ get: / }]\n"] {
+        let read = flagged(text, &[phases(given)]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(rates(&read), [(50.0, 50.0), (50.0, 100.0), (200.0, 200.0)]);
+        assert_eq!(lengths(&read), [30, 10, 60, 0]);
+        assert!(read.redacted.ends_with(&format!("#   --phases {given}\n")), "{}", read.redacted);
+    }
+    let warm = flagged(NO_RATE, &[phases("{ hold: 5s, at: 7/s, warmup: true }, 10s@1k")]).unwrap();
+    assert_eq!((rates(&warm), lengths(&warm)), (vec![(7.0, 7.0), (1000.0, 1000.0)], vec![5, 10, 5]));
+    let closed = "users: { closed: {} }\njourney: [{ get: / }]\n";
+    let closed = flagged(closed, &[phases("3s@50, 2s@8")]).unwrap_or_else(|e| panic!("{e}"));
+    let Source::Users { level, .. } = &closed.groups[0].source else { panic!() };
+    let users: Vec<f64> = level.phases().iter().map(|phase| phase.to_users).collect();
+    assert_eq!(users, [50.0, 8.0]);
+}
+
+#[test]
+fn short_phases_in_a_file_are_the_holds_that_they_stand_for() {
+    let file = |phases: &str| {
+        format!("users: {{ name: a, arrive: {{ rate: 50/s }}, phases: {phases} }}\njourney: [{{ get: / }}]\n")
+    };
+    let short = scenario(&file("[3s@50, 7s@200/s, '9s@60/1m']"), &[]);
+    let long =
+        scenario(&file("[{ hold: 3s, at: 50/s }, { hold: 7s, at: 200/s }, { hold: 9s, at: 1/s }]"), &[]);
+    assert_eq!((rates(&short), lengths(&short)), (rates(&long), lengths(&long)));
+    assert_eq!(rates(&short), [(50.0, 50.0), (200.0, 200.0), (1.0, 1.0)]);
+    let written = short.document();
+    assert_eq!(rates(&scenario(&written, &[])), rates(&short), "{written}");
+    // Flags reach short entries as they reach those that are written out.
+    assert_eq!(rates(&scenario(&file("[3s@50]"), &[("rate", "70")])), [(70.0, 70.0)]);
+    assert_eq!(rates(&scenario(&file("[3s@50]"), &[("users.phases.0.at", "7/s")])), [(7.0, 7.0)]);
+    let more = scenario(&file("[3s@50]"), &[("users.phases.+", "4s@9"), ("duration", "5s")]);
+    assert_eq!((rates(&more), lengths(&more)), (vec![(50.0, 50.0), (9.0, 9.0)], vec![3, 5, 0]));
+    let refused = mistakes(&file("[3s@50, 7s@200]"), &[("rate", "70")]);
+    assert!(refused.contains("does not reach a phase that says otherwise"), "{refused}");
+    let refused = flagged(&file("[3s@50]"), &[phases("3s@60"), Override::flag("-R", "rate", "70")]);
+    assert!(refused.err().unwrap().to_string().contains("does not reach a phase that says otherwise"));
+}
+
+#[test]
+fn mistakes_in_phases_are_shown_where_they_were_typed() {
+    let given = |text: &str, entries: &str| match flagged(text, &[phases(entries)]) {
+        Ok(_) => panic!("{entries} is taken"),
+        Err(shown) => format!("--phases {entries}\n-----\n{shown}\n"),
+    };
+    let entries = [
+        "30s@50, 1m@fast",
+        "30s@50, 1m@60@70",
+        "30@50, soon@60",
+        "30s@50, 1m",
+        "30s@, 1m@20",
+        "30s@50, @20",
+        "30s@50, 0s@20",
+        "30s@50, ${DB_PASSWORD}@20",
+        "30s@50], [1m@20",
+        "30s@50, 1m@20 # no more",
+        "30s@50,, 1m@20",
+        ",",
+        "",
+        "30s@50\n1m@20",
+        "{ hold: 30s }, 1m@20",
+        "30s@50, { hold: 1m, too: 20/s }",
+        "30s@50, { ramp: 1m, to: 20 }",
+        "30s@50, { hold: 1m, at: 20/s, warmup: true }",
+        "{ hold: 1m, at: 20/s, warmup: true }",
+        "30s@0, 1m@0",
+        "30s@50, 9000h@20",
+    ];
+    let mut shown: Vec<String> = entries.iter().map(|entries| given(NO_RATE, entries)).collect();
+    shown.push(given(ONE, "30s@50, 1m@fast"));
+    shown.push(given(ONE, "30s@0"));
+    shown.push(given(TEXT, "30s@50"));
+    shown.push(given("users: { at-once: 5 }\njourney: [{ get: / }]\n", "30s@50"));
+    shown.push(given("users: { closed: { count: 5 } }\njourney: [{ get: / }]\n", "30s@50/s"));
+    let shown = shown.join("\n=====\n");
+    insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(shown) });
+}

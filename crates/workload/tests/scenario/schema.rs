@@ -60,6 +60,8 @@ fn yaml(text: &str) -> Value {
 #[test]
 fn every_example_is_valid() {
     let schema = parsed();
+    let short = "{ users: { arrive: {}, phases: [30s@50, { hold: 1m }] }, journey: [{ get: / }] }";
+    assert!(valid(&schema, &schema, &yaml(short)));
     assert_eq!(schema["$schema"], "http://json-schema.org/draft-07/schema#");
     for (name, text) in examples::all() {
         assert!(valid(&schema, &schema, &yaml(&text)), "{name}");
@@ -80,6 +82,8 @@ fn what_the_reader_refuses_by_its_shape_is_not_valid() {
         "{ users: { at-once: 1 }, journey: [{ get: /, post: / }] }",
         "{ users: { at-once: 1 }, journey: [{ steps: [] }] }",
         "{ users: { at-once: 1, phases: [{ ramp: 3s }] } }",
+        "{ users: { arrive: {}, phases: [{ hold: 3s, ramp: 3s, to: 1/s }, 3s@5] } }",
+        "{ users: { arrive: {}, phases: [3] } }",
         "{ users: { at-once: 1 }, data: { a: { take: random } } }",
         "{ users: { at-once: 1 }, model: { service: 1ms, workers: 4 } }",
         "{ users: { at-once: 1 }, model: { balancer: randomly, pool: { service: 1ms } } }",

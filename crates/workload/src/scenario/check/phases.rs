@@ -71,9 +71,9 @@ pub(super) fn settle(
 ) -> Option<Phases> {
     let before = reader.problems.len();
     let at = group.keys.at(unit.key());
-    let mut settling = Settling { unit, base: base.map(|b| b.0), reached: None, pieces: Vec::new(), at };
+    let mut settling = Settling { unit, base: base.map(|b| b.0), reached: None, pieces: Vec::new() };
     let Some(phases) = &group.phases else {
-        let value = settling.start().map_err(|problem| reader.problems.push(problem)).ok()?;
+        let value = settling.start(at, None).map_err(|problem| reader.problems.push(problem)).ok()?;
         let pieces = vec![Piece { length: DEFAULT_LENGTH, from: value, to: value }];
         return finish(pieces, Nanos::ZERO, base.map_or(at, |b| b.1), reader);
     };
@@ -140,8 +140,6 @@ struct Settling {
     /// The value at the end of the phases so far; none at the start.
     reached: Option<f64>,
     pieces: Vec<Piece>,
-    /// Where the group says how it comes.
-    at: Span,
 }
 
 impl Settling {
@@ -149,14 +147,18 @@ impl Settling {
         self.pieces.iter().fold(Nanos::ZERO, |sum, p| sum.saturating_add(p.length))
     }
 
-    /// The value that a hold begins with where nothing was reached yet.
-    fn start(&self) -> Result<f64, Problem> {
-        let (what, help) = match self.unit {
-            Unit::Rate => ("no rate is given", "write arrive: { rate: 20/s }"),
-            Unit::Users => ("no number of users is given", "write closed: { count: 200 }"),
-            Unit::Sockets => ("no number of sockets is given", "write connecting: { sockets: 972 }"),
+    /// The value that a hold begins with where nothing was reached yet; `at` is what lacks it, and `own` how that could say
+    /// it itself.
+    fn start(&self, at: Span, own: Option<&str>) -> Result<f64, Problem> {
+        let (what, group) = match self.unit {
+            Unit::Rate => ("no rate is given", "arrive: { rate: 20/s }"),
+            Unit::Users => ("no number of users is given", "closed: { count: 200 }"),
+            Unit::Sockets => ("no number of sockets is given", "connecting: { sockets: 972 }"),
         };
-        self.base.ok_or_else(|| Problem::new(self.at, what).help(help))
+        self.base.ok_or_else(|| {
+            let own = own.map_or(String::new(), |own| format!("{own}, or for the group "));
+            Problem::new(at, what).help(format!("write {own}{group}"))
+        })
     }
 
     fn value(&self, amount: &Amount) -> Result<f64, Problem> {
@@ -213,7 +215,10 @@ impl Settling {
                 let value = match (&phase.at, self.reached) {
                     (Some(at), _) => self.value(at)?,
                     (None, Some(reached)) => reached,
-                    (None, None) => self.start()?,
+                    (None, None) => {
+                        let own = example("{ hold: 30s, at: 20/s }", "{ hold: 30s, at: 50 }");
+                        self.start(phase.keys.span, Some(&own))?
+                    }
                 };
                 self.hold(length, value);
                 self.reached = Some(value);

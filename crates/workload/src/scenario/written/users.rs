@@ -94,8 +94,9 @@ mapping! {
 }
 
 mapping! {
-    /// A stretch of time. Exactly one of ramp, hold, step, spike and pause says what happens, and for how long.
-    Phase, "a phase", "{ hold: 5m, at: 20/s }", requires [] {
+    /// A stretch of time. Exactly one of ramp, hold, step, spike and pause says what happens, and for how long. 5m@20/s is short for
+    /// { hold: 5m, at: 20/s }.
+    Phase, "a phase", "{ hold: 5m, at: 20/s }, or for short 5m@20/s", requires [] {
         /// Goes evenly from one value to another.
         ramp: Time,
         /// Stays at one value.
@@ -120,9 +121,12 @@ mapping! {
         warmup: Flag,
     }
     schema {
+        "type": ["object", "string"],
         "oneOf": [
-            { "required": ["ramp", "to"] }, { "required": ["hold"] }, { "required": ["step", "by", "times"] },
-            { "required": ["spike", "to"] }, { "required": ["pause"] },
+            { "type": "object", "required": ["ramp", "to"] }, { "type": "object", "required": ["hold"] },
+            { "type": "object", "required": ["step", "by", "times"] },
+            { "type": "object", "required": ["spike", "to"] }, { "type": "object", "required": ["pause"] },
+            { "type": "string" },
         ]
     }
 }
