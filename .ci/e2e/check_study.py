@@ -9,7 +9,7 @@ import sys
 from check_records import differences
 from check_sim import sim, timeless
 from check_scenario import rows_of
-from harness import ROOT, Headway, check, contains, equal, expect, flat, headway, tool, wait_for
+from harness import ROOT, Headway, check, contains, environment, equal, expect, flat, headway, tool, wait_for
 
 ONE_SERVER = """
 name: one
@@ -71,6 +71,66 @@ def sweep(tmp):
     expect(math.isclose(point["response"]["p99"]["mean"], single["response"]["p99"], rel_tol=0.01), "p99 of replication 0")
     low, high = point["response"]["mean"]["ci95"]
     expect(low < point["response"]["mean"]["mean"] < high, "the interval by batch means")
+
+
+@check("study: the merged parts of three shards are the study of one machine to the byte; what is missing is named, what does not fit is refused")
+def shards(tmp):
+    # The last point crosses the threshold (p99 = ln(100) / 20 s); the secret is in no part.
+    text = ONE_SERVER.replace("get: /", "get: /, headers: { Authorization: Bearer s3cr3t-marker }")
+    (tmp / "s.yaml").write_text(text)
+    ask = ["sim", "s.yaml", "--sweep", "rate=20,50,80", "--replications", "5", "--threshold", "p(99)<200", "--note", "why=a test"]
+    headway(*ask, "--out", "whole", "--json", "whole.json", cwd=tmp).exits(0)
+
+    def part(name, *flags, env=None):
+        ended = headway(*ask, "--out", name, *flags, cwd=tmp, env=env).exits(0)
+        expect(not ended.out and not (tmp / name / "study.json").exists(), f"a shard has reported: {ended.out}")
+        return ended
+
+    part("a", "--shard", "0/3", "--threads", "1")
+    part("b", "--shard=1/3")
+    auto = part("c", "--shard", "auto", env=environment(JOB_COMPLETION_INDEX="2", SHARDS="3"))
+    contains(auto.err, "shard 2/3 (JOB_COMPLETION_INDEX=2, SHARDS=3): 5 plays", "what the third says of itself")
+    lines = {name: (tmp / name / "plays.jsonl").read_text().splitlines() for name in "abc"}
+    equal(sorted(json.loads(line)["job"] for line in lines["c"]), [2, 5, 8, 11, 14], "plays of shard 2")
+    kept = json.loads((tmp / "c" / "part.json").read_text())
+    expect("--shard" not in kept["words"] and "s3cr3t-marker" not in json.dumps(kept), f"part.json: {kept}")
+    # All that is needed is in the parts: the scenario is gone. The command is that of the shard that is named first.
+    (tmp / "s.yaml").rename(tmp / "moved.yaml")
+    merged = headway("merge", "c", "a", "b", "--out", "all", "--json", "all.json", cwd=tmp).exits(0)
+    contains(merged.out, "rate", "the report")
+    for one, other in [("whole.json", "all.json"), ("whole/study.json", "all/study.json"), ("whole/scenario.yaml", "all/scenario.yaml"), ("whole/report.html", "all/report.html")]:
+        expect((tmp / one).read_bytes() == (tmp / other).read_bytes(), f"{other} is not {one} to the byte")
+
+    missing = headway("merge", "a", "c", "--out", "two", cwd=tmp).exits(3)
+    contains(missing.err, "shard 1/3 is missing, and its 5 plays with it", "the shard that was not named")
+    plays = tmp / "b" / "plays.jsonl"
+    whole = plays.read_bytes()
+    plays.write_bytes(whole[:-20])
+    cut = headway("merge", "a", "b", "c", "--out", "cut", "--json", "cut.json", cwd=tmp).exits(3)
+    contains(cut.err, "shard 1/3 has 4 of its 5 plays", "the shard that was killed in its last play")
+    document = json.loads((tmp / "cut.json").read_text())
+    equal((len(document["points"]), document["missing"]), (2, [["80"]]), "points, and the one that is missing")
+    plays.write_bytes(b"{}\n" + whole)
+    contains(headway("merge", "a", "b", "c", "--out", "x", cwd=tmp).exits(2).err, "plays.jsonl: line 1", "a line that is no play")
+    plays.write_bytes(whole + whole.splitlines(keepends=True)[0])
+    contains(headway("merge", "a", "b", "c", "--out", "x", cwd=tmp).exits(2).err, "line 6: play", "a play that is there twice")
+    plays.write_bytes(whole)
+
+    (tmp / "moved.yaml").rename(tmp / "s.yaml")
+    part("other", "--shard", "1/3", "--seed", "8")
+    part("four", "--shard", "1/4")
+    headway("sim", "s.yaml", "--out", "run", cwd=tmp).exits(0)
+    (tmp / "old").mkdir()
+    (tmp / "old" / "part.json").write_text((tmp / "b" / "part.json").read_text().replace('"headway": "', '"headway": "9.'))
+    for names, why in [
+        ("a b b", "both shard 1/3"),
+        ("a other c", "parts of different studies"),
+        ("a four c", "a shard of 3, and the other of 4"),
+        ("a old c", "merge by the version that played"),
+        ("a run", "merged with nothing but parts of it"),
+    ]:
+        contains(headway("merge", *names.split(), "--out", "x", cwd=tmp).exits(2).err, why, names)
+    expect(not (tmp / "x").exists(), "a merge that was refused has made a folder")
 
 
 @check("study: two models on the same draws: the difference is sharp, every request is slower by its own tenth; --model plays one")

@@ -87,7 +87,7 @@ pub enum Command {
     Report(ReportArgs),
     /// Compare runs: is it slower? Differences with confidence intervals; of recorded runs, or live in rounds
     Compare(Box<CompareArgs>),
-    /// Merge the shards of one run into one run, and report it
+    /// Merge the shards of one run, or of one study, into one, and report it
     Merge(MergeArgs),
     /// Play a scenario against a model of the target, in virtual time
     Sim(Box<SimArgs>),
@@ -652,7 +652,7 @@ pub struct ReportArgs {
 /// `headway merge`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct MergeArgs {
-    /// The run folders of the shards, of one plan and seed
+    /// The folders of the shards, of one plan and seed, or of one study
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
     /// What becomes of the results.

@@ -192,18 +192,26 @@ pub fn with_shard(words: &[String], shard: Shard) -> Vec<String> {
 
 /// The command without what it has written; of what needs no seed to be repeated.
 pub fn command_as_it_was(words: &[String]) -> String {
+    let kept: Vec<String> = without(words, &WRITTEN).iter().map(|word| quoted(word)).collect();
+    kept.join(" ")
+}
+
+/// The words of the command of all shards together, without what one of them has written.
+pub fn of_all_shards(words: &[String]) -> Vec<String> {
+    without(&without(words, &WRITTEN), &["--shard"])
+}
+
+/// Without these flags, which have a value each.
+fn without(words: &[String], flags: &[&str]) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        match word.as_str() {
-            w if WRITTEN.contains(&w) => {
-                words.next();
-            }
-            w if WRITTEN
-                .iter()
-                .any(|flag| w.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))) => {}
-            _ => kept.push(quoted(word)),
+        let with_value = |flag: &&str| word.strip_prefix(*flag).is_some_and(|rest| rest.starts_with('='));
+        if flags.contains(&word.as_str()) {
+            words.next();
+        } else if !flags.iter().any(with_value) {
+            kept.push(word.clone());
         }
     }
-    kept.join(" ")
+    kept
 }

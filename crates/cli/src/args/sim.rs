@@ -1,7 +1,7 @@
 //! The flags of `headway sim`, as typed, and what a sweep is: a parameter and the values that it takes, as text.
 
 use super::{
-    NoteArgs, OutputArgs, PhasesArgs, ScenarioArgs, SecretArgs, ThresholdArgs, ToleranceArgs, parse_seed,
+    NoteArgs, OutputArgs, Part, PhasesArgs, ScenarioArgs, SecretArgs, ThresholdArgs, ToleranceArgs, parse_seed,
 };
 use clap::Args as ClapArgs;
 use headway_base::units::{self, UnitError};
@@ -50,6 +50,10 @@ pub struct SimArgs {
     /// Threads for simulations; the results do not depend on it [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), value_name = "N", help_heading = "What to play")]
     pub threads: Option<u32>,
+    /// Play only shard i of N of a study (i from 0), one of N machines: points x replications are divided, and `headway merge` of the folders
+    /// (--out) makes the study. auto: as the variables of Kubernetes, Slurm, Open MPI or AWS Batch say
+    #[arg(long, value_parser = Part::parse, value_name = "i/N|auto", help_heading = "What to play")]
+    pub shard: Option<Part>,
     /// Show the response times of a recorded run (its folder, or its summary's file) beside the simulated ones, and whether they
     /// agree: in the report, in JSON, and drawn in the HTML report
     #[arg(long, value_name = "RUN")]

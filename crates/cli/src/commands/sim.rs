@@ -6,13 +6,14 @@ use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::Plays;
 use crate::settings::{
-    Output, SimCommand, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit,
+    Output, PartSettings, SimCommand, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit,
     simulated_scenario,
 };
 use anyhow::{Context as _, anyhow};
-use headway_engine::Backend;
+use headway_engine::experiment::part::{play_into, plays_of};
 use headway_engine::experiment::{Studied, StudySpec, study};
 use headway_engine::simulate::RecordedRun;
+use headway_engine::{Backend, run_folder};
 use headway_live::Control;
 use headway_records::RunFolder;
 use headway_report::format::plural;
@@ -32,6 +33,7 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     match &mut asked {
         SimCommand::Run(settings) => settings.sim.beside = beside,
         SimCommand::Study(settings) => settings.spec.beside = beside,
+        SimCommand::Part(_) => {}
     }
     let output = &args.output;
     let wanted = output.reports.wanted();
@@ -52,6 +54,7 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     match asked {
         SimCommand::Run(settings) => run(&settings),
         SimCommand::Study(settings) => several(&settings),
+        SimCommand::Part(settings) => part(&settings),
     }
 }
 
@@ -131,6 +134,43 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
         (false, true) => exit::INTERRUPTED,
         (false, false) => exit::of_study(&study, settings.output.strict),
     })
+}
+
+/// Plays a shard of a study into its folder; after Ctrl-C, the plays that have ended are in it. It judges no threshold.
+fn part(PartSettings { study, out, shard, shard_by, part }: &PartSettings) -> Result<u8, Failure> {
+    let folder = run_folder(Some(out), &study.spec.name)?;
+    let (quiet, plays) = (study.output.quiet, plays_of(&study.spec, *shard));
+    if !quiet {
+        let by = shard_by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default();
+        let _ = writeln!(
+            std::io::stderr(),
+            "headway: {}, shard {shard}{by}: {}",
+            headline(&study.spec),
+            plural(plays, "play")
+        );
+    }
+    let control = Control::default();
+    interrupt::steer_plays(&control)?;
+    let mut progress = (!quiet).then(|| Plays::new(plays));
+    let stop = || control.asked() > 0;
+    let ended = play_into(&study.spec, part, &folder, &stop, || {
+        if let Some(progress) = &mut progress {
+            progress.one_more();
+        }
+    })?;
+    if let Some(progress) = &progress {
+        progress.finish();
+    }
+    if ended < plays {
+        let _ = writeln!(
+            std::io::stderr(),
+            "headway: stopped: {ended} of {} of shard {shard} are in {}",
+            plural(plays, "play"),
+            out.display()
+        );
+        return Ok(exit::INTERRUPTED);
+    }
+    Ok(exit::FINE)
 }
 
 /// What is going to be played.

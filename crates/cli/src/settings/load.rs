@@ -2,7 +2,7 @@
 
 use super::scenario::File;
 use super::shard;
-use crate::args::{LoadArgs, Part};
+use crate::args::LoadArgs;
 use crate::repeat;
 use anyhow::{Result, bail};
 use headway_base::{Nanos, TimeScale};
@@ -43,18 +43,7 @@ impl Load {
     /// A shard without a seed, one that the environment does not name, or a number of requests that the scenario cannot have; in words for the user.
     pub(super) fn resolve(file: &mut File, args: &LoadArgs) -> Result<(Load, Scenario)> {
         let mut scenario = file.scenario(&[])?;
-        let (shard, shard_by) = match args.shard {
-            Part::Shard(shard) => (shard, None),
-            Part::Auto => {
-                let found = shard::find(&|name| std::env::var(name).ok())?;
-                (found.shard, Some(found.by))
-            }
-        };
-        if shard != Shard::WHOLE && scenario.seed.is_none() {
-            bail!(
-                "--shard {shard} needs --seed (or `seed:` in the file): all shards must draw the same plan"
-            );
-        }
+        let (shard, shard_by) = shard::asked(args.shard, scenario.seed)?;
         let seed = scenario.seed.unwrap_or_else(super::new_seed);
         let mut requests = None;
         if let Some(n) = &args.requests {

@@ -17,7 +17,9 @@ pub use load::Load;
 pub use outputs::{Output, Subject, outputs_fit, reports_fit};
 pub use scenario::{File, is_named, planned};
 pub use search::SearchSettings;
-pub use sim::{SimCommand, SimSettings, asked, document as simulated_scenario, simulated};
+pub use sim::{
+    PartSettings, SimCommand, SimSettings, asked, document as simulated_scenario, simulated, study_of_part,
+};
 pub use study::StudySettings;
 
 use crate::args::{OutputArgs, RunArgs, WaitArgs};

@@ -59,14 +59,13 @@ impl File {
                  a URL (http://127.0.0.1:8080/)"
             )
         })?;
+        Ok(File::of(path, text))
+    }
+
+    /// One of that text, which was read from `path`.
+    pub(super) fn of(path: &str, text: String) -> File {
         let path = if path == "-" { "stdin" } else { path };
-        Ok(File {
-            path: path.to_owned(),
-            text,
-            redactor: Redactor::default(),
-            values: Vec::new(),
-            assumed: None,
-        })
+        File { path: path.to_owned(), text, redactor: Redactor::default(), values: Vec::new(), assumed: None }
     }
 
     /// With what knows the names of secrets that the user has added.

@@ -2,6 +2,7 @@
 //!
 //! A pure function of the environment. That all shards draw one plan is up to the seed, and not looked at here.
 
+use crate::args::Part;
 use anyhow::{Result, anyhow, bail};
 use headway_workload::Shard;
 
@@ -46,6 +47,25 @@ pub struct Found {
     pub shard: Shard,
     /// The variables that say so: `JOB_COMPLETION_INDEX=3, SHARDS=8`.
     pub by: String,
+}
+
+/// The shard that the flag names, and by which variables of the environment, if they named it: `JOB_COMPLETION_INDEX=3, SHARDS=8`. Without
+/// a seed each would draw a plan of its own.
+///
+/// # Errors
+/// One that the environment does not name, or a shard without a seed; in words for the user.
+pub fn asked(part: Part, seed: Option<u64>) -> Result<(Shard, Option<String>)> {
+    let (shard, by) = match part {
+        Part::Shard(shard) => (shard, None),
+        Part::Auto => {
+            let found = find(&|name| std::env::var(name).ok())?;
+            (found.shard, Some(found.by))
+        }
+    };
+    if shard != Shard::WHOLE && seed.is_none() {
+        bail!("--shard {shard} needs --seed (or `seed:` in the file): all shards must draw the same plan");
+    }
+    Ok((shard, by))
 }
 
 /// The shard that the environment names; `env` looks a variable up.

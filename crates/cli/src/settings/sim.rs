@@ -2,16 +2,19 @@
 
 use super::scenario::{File, demands};
 use super::study::{self, StudySettings};
-use super::{Load, bounds, flags, new_seed};
+use super::{Load, bounds, flags, new_seed, shard};
 use crate::args::{OutputArgs, SimArgs};
+use crate::repeat;
 use anyhow::{Result, anyhow, bail};
 use headway_base::units::nearest;
+use headway_engine::experiment::part::PartOf;
 use headway_engine::simulate::{Play, bounded};
 use headway_engine::{Keep, RunSpec, Sim};
 use headway_stats::thresholds::check_steps;
 use headway_workload::Shard;
 use headway_workload::model::Model;
 use headway_workload::scenario::{Override, Scenario};
+use std::path::PathBuf;
 
 /// What `headway sim` was asked for.
 #[derive(Clone, Debug)]
@@ -20,6 +23,23 @@ pub enum SimCommand {
     Run(Box<SimSettings>),
     /// Several models, values or replications.
     Study(Box<StudySettings>),
+    /// One shard of a study.
+    Part(Box<PartSettings>),
+}
+
+/// A shard of a study, resolved.
+#[derive(Clone, Debug)]
+pub struct PartSettings {
+    /// The whole study.
+    pub study: StudySettings,
+    /// Where the results go.
+    pub out: PathBuf,
+    /// Which shard.
+    pub shard: Shard,
+    /// The variables of the environment that named it, if they did.
+    pub shard_by: Option<String>,
+    /// What its folder says of it.
+    pub part: PartOf,
 }
 
 /// A single simulated run, resolved.
@@ -44,11 +64,16 @@ impl SimSettings {
 
 /// The scenario file, with what `--set` says.
 fn read(args: &SimArgs) -> Result<File> {
-    let mut file = File::read(&args.scenario, "{ arrive: { rate: 50/s } }")?.hiding(args.secrets.redactor());
+    Ok(flagged(File::read(&args.scenario, "{ arrive: { rate: 50/s } }")?, args))
+}
+
+/// A scenario file with what its flags say.
+fn flagged(file: File, args: &SimArgs) -> File {
+    let mut file = file.hiding(args.secrets.redactor());
     file.push(flags::phases(&args.phases));
     file.set(&args.set);
     file.push(flags::tolerances(&args.tolerances));
-    Ok(file)
+    file
 }
 
 /// The file that a simulation's scenario amounts to, with its flags.
@@ -71,10 +96,59 @@ pub fn asked(args: &SimArgs, words: &[String]) -> Result<SimCommand> {
     let several = args.replications.is_some_and(|r| r != 1) || !args.sweeps.is_empty();
     let first = study::first(&file, args)?;
     modelled(&first, args)?;
-    if several || first.models.len() > 1 && args.model.is_none() {
+    let several = several || first.models.len() > 1 && args.model.is_none();
+    if let Some(part) = args.shard {
+        if !several {
+            bail!(
+                "--shard divides the plays of a study, and this is a single play: leave it out, or play several (--replications, --sweep)"
+            );
+        }
+        let (shard, shard_by) = shard::asked(part, args.seed.or(first.seed))?;
+        let out = fits_a_part(args, &first)?;
+        let words = repeat::of_all_shards(&super::hidden(words, &first.redactor));
+        let study = study::resolve(&file, &first, args, &words)?;
+        let part = PartOf::new(&study.spec, shard, words, study.scenario.clone());
+        return Ok(SimCommand::Part(Box::new(PartSettings { study, out, shard, shard_by, part })));
+    }
+    if several {
         return Ok(SimCommand::Study(Box::new(study::resolve(&file, &first, args, words)?)));
     }
     Ok(SimCommand::Run(Box::new(run(&file, first, args, words)?)))
+}
+
+/// The study that a part's words and scenario come to, with these results; `args` are the words, read.
+///
+/// # Errors
+/// Whatever the user can mend, in words.
+pub fn study_of_part(args: &SimArgs, part: &PartOf) -> Result<StudySettings> {
+    let file = flagged(File::of(&args.scenario, part.scenario.clone()), args);
+    let first = study::first(&file, args)?;
+    modelled(&first, args)?;
+    // The scenario as it was written: this one has in its comments what was put into it, and would have it twice.
+    Ok(StudySettings { scenario: part.scenario.clone(), ..study::resolve(&file, &first, args, &part.words)? })
+}
+
+/// Where a part goes, which has no report and no outcome of its own.
+fn fits_a_part(args: &SimArgs, first: &Scenario) -> Result<PathBuf> {
+    if args.seed.or(first.seed).is_none() {
+        bail!("--shard needs --seed (or `seed:` in the file): all shards must draw the same plan");
+    }
+    let OutputArgs { reports, show, strict, .. } = &args.output;
+    let of_all = [
+        (args.beside.is_some(), "--beside"),
+        (*strict, "--strict"),
+        (show.open, "--open"),
+        (show.details, "--details"),
+    ];
+    if let Some((_, flag)) = of_all.iter().find(|(given, _)| *given) {
+        bail!("{flag}: a shard reports nothing: leave it out, or give it to `headway merge`, if that has it");
+    }
+    if let Some(wanted) = reports.wanted().first() {
+        bail!("{}: a shard writes no report: give it to `headway merge` of all shards", wanted.typed());
+    }
+    args.output.out.clone().ok_or_else(|| {
+        anyhow!("--shard needs --out DIR: `headway merge` makes the study of the folders of all shards")
+    })
 }
 
 /// The settings of a single run of the only model, or of the one that `args` names.

@@ -82,11 +82,24 @@ pub fn study(
     stop: &(dyn Fn() -> bool + Sync),
     progress: impl FnMut(),
 ) -> Result<Studied, Error> {
-    let r = spec.replications;
-    let conditions =
-        Conditions { seed: spec.seed, replications: r, threads: spec.threads, thresholds: &spec.thresholds };
+    let conditions = Conditions {
+        seed: spec.seed,
+        replications: spec.replications,
+        threads: spec.threads,
+        thresholds: &spec.thresholds,
+    };
     let mut grid = Grid { places: Some(spec.places.clone()) };
-    let Conducted { places, mut done } = conduct(&mut grid, &conditions, stop, progress)?;
+    let Conducted { places, done } = conduct(&mut grid, &conditions, stop, progress)?;
+    Ok(document(spec, &places, done))
+}
+
+/// The study of which these points are `done`.
+pub(super) fn document(
+    spec: &StudySpec,
+    places: &[SweepPoint],
+    mut done: Vec<Option<PointResult>>,
+) -> Studied {
+    let r = spec.replications;
     for (place, done) in places.iter().zip(&mut done) {
         if let Some(PointResult { point, .. }) = done {
             point.asked = Some(own(spec, place).asked());
@@ -124,7 +137,7 @@ pub fn study(
     if let Some(other) = &spec.beside {
         other.into_study(&mut study);
     }
-    Ok(Studied { study, interrupted })
+    Studied { study, interrupted }
 }
 
 /// The client's timeout; none where places differ in it.
@@ -286,6 +299,47 @@ mod tests {
             beside: None,
             notes: BTreeMap::new(),
         }
+    }
+
+    #[test]
+    fn the_parts_of_three_shards_make_the_study_of_one_machine_to_the_byte() {
+        use super::super::part::{play_part, plays_of, study_of_parts};
+        use std::io::BufRead;
+        let mut spec = spec();
+        let other = SweepPoint { values: vec!["other".to_owned()], ..spec.places[0].clone() };
+        spec.places.push(other);
+        spec.places[1].play.model.parts[0].copies += 1;
+        let whole = study(&spec, &|| false, || {}).unwrap().study;
+        let mut texts = Vec::new();
+        for i in 0..3 {
+            let (mut text, shard) = (Vec::new(), Shard::new(i, 3).unwrap());
+            let ended = play_part(&spec, shard, &|| false, || {}, &mut text).unwrap();
+            assert_eq!(ended, plays_of(&spec, shard));
+            texts.push(text);
+        }
+        let made = |texts: &[Vec<u8>]| {
+            let mut lines: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+            let named = lines.iter_mut().enumerate();
+            let mut parts: Vec<(String, &mut dyn BufRead)> =
+                named.map(|(i, lines)| (format!("part {i}"), lines as &mut dyn BufRead)).collect();
+            study_of_parts(&spec, &mut parts)
+        };
+        let (merged, read) = made(&texts).unwrap();
+        assert_eq!(read.iter().sum::<u64>(), spec.plays());
+        assert!(!merged.interrupted && whole.points[0] != whole.points[1]);
+        assert!(headway_report::json::of_study(&merged.study) == headway_report::json::of_study(&whole));
+        // Killed within its last line: the point of that play is missing, and the other is what it was.
+        let mut cut = texts.clone();
+        let shorter = cut[1].len() - 5;
+        cut[1].truncate(shorter);
+        let (cut, fewer) = made(&cut).unwrap();
+        assert_eq!(fewer, [read[0], read[1] - 1, read[2]]);
+        assert!(cut.interrupted && cut.study.missing == [spec.places[1].values.clone()]);
+        assert!(cut.study.points[0] == whole.points[0]);
+        // Parts in the wrong places.
+        texts.swap(0, 1);
+        let error = made(&texts).unwrap_err().to_string();
+        assert!(error.contains("part 0: line 1: play 1 is not one of shard 0/3"), "{error}");
     }
 
     #[test]

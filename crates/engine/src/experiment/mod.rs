@@ -5,6 +5,7 @@
 //! random numbers; Law and Kelton 2000, section 11.2). What is kept of each point is of a fixed size.
 
 mod grid;
+pub mod part;
 pub mod rounds;
 pub mod search;
 

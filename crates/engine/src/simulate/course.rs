@@ -18,6 +18,7 @@ use headway_stats::steady::{
     batch_means_of_periods, mser_of_periods, mser_of_runs,
 };
 use headway_stats::summary::Interval;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Most histograms of a run.
@@ -29,16 +30,17 @@ const SEGMENTS: usize = 20;
 const FEWEST_SEGMENTS: usize = 10;
 
 /// The course of one run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OutputSeries {
     batches: Batches,
     /// When the last request of each full batch was due.
+    #[serde(with = "super::stored::times")]
     due: Vec<Nanos>,
     values: Values,
 }
 
 /// Values in their order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Values {
     exact: Sample<Value>,
     /// None while all of them are kept.
@@ -46,14 +48,14 @@ struct Values {
 }
 
 /// Parts of so many values each, the last with fewer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Counted {
     length: u64,
     parts: Vec<CensoredHistogram>,
 }
 
 /// A time in nanoseconds, its last two bits being how the request ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Value(u64);
 
 impl Value {

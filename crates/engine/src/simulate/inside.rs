@@ -6,9 +6,10 @@ use headway_sim::Observed;
 use headway_sim::network::{CopyObserved, PartObserved};
 use headway_stats::summary::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation};
 use headway_workload::Plan;
+use serde::{Deserialize, Serialize};
 
 /// What is kept of a play.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Seen {
     /// By part.
     pub parts: Vec<PartSeen>,
@@ -17,7 +18,7 @@ pub struct Seen {
 }
 
 /// A part, in the measured phase.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct PartSeen {
     /// Share of the servers' time that was spent serving; none unless it is a station.
     pub utilisation: Option<f64>,

@@ -10,7 +10,7 @@
 
 mod beside;
 mod bounded;
-mod course;
+pub(crate) mod course;
 mod demands;
 mod differs;
 pub(crate) mod estimates;
@@ -25,6 +25,7 @@ pub(crate) mod replication;
 mod single;
 mod sink;
 mod steady_state;
+mod stored;
 mod times;
 
 pub use beside::{RecordedRun, SimulatedRun};

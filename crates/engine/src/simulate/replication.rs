@@ -19,6 +19,7 @@ use headway_stats::study::WarmUp;
 use headway_stats::summary::Interval;
 use headway_stats::{Growth, Threshold};
 use headway_workload::{Plan, Shard};
+use serde::{Deserialize, Serialize};
 
 /// Numbers of the response time that are told, and the shares of those that are percentiles.
 pub const NUMBERS: [(&str, Option<f64>); 7] = [
@@ -62,7 +63,7 @@ pub struct Number {
 }
 
 /// One play.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replication {
     /// Requests.
     pub counts: Counts,

@@ -7,6 +7,7 @@ use super::course::OutputSeries;
 use super::order::InOrder;
 use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
 use headway_workload::Plan;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Takes one run.
@@ -22,7 +23,7 @@ pub struct Sink<'a> {
 }
 
 /// How many requests there were.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Requests that fell due within the measured phase, or whose session did.
     pub n: u64,
@@ -43,6 +44,7 @@ pub struct Counts {
     /// Good answers that were complete within the measured phase, to whatever request.
     pub completed: u64,
     /// When the last request ended.
+    #[serde(with = "super::stored::time")]
     pub last: Nanos,
 }
 

@@ -6,6 +6,7 @@
 
 use super::order::How;
 use headway_stats::steady::Histogram;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A quantile is exact if censored times, as long as can be, would move it by no more than this share.
@@ -16,7 +17,7 @@ const MOVED: f64 = 1.01;
 const CENSORED_MEAN: f64 = 0.01;
 
 /// Times in nanoseconds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CensoredHistogram {
     well: Histogram,
     answered: Option<Histogram>,

@@ -8,12 +8,13 @@
 
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width};
 use crate::summary::{Grows, Interval, ModelPart};
+use serde::{Deserialize, Serialize};
 
 /// Last periods that are looked at, at most.
 const MOST_PERIODS: u32 = 1_000;
 
 /// Requests per second by which the number in a part, all its copies together, grows.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Growth {
     /// Per second; below zero where it falls.
     pub per_second: f64,
@@ -57,7 +58,7 @@ impl Growth {
         let hidden = (windows - 1.0 / (3.0 * stretches as f64)) / (windows - 1.0 / 3.0);
         let half = half_width(&slopes)? * hidden.sqrt();
         let growth = Growth { per_second, interval: [per_second - half, per_second + half] };
-        per_second.is_finite().then_some(growth)
+        (per_second.is_finite() && half.is_finite()).then_some(growth)
     }
 
     /// As that of a part with that name.

@@ -4,11 +4,13 @@
 //! doubles (Fishman 1978, "Grouping observations in digital simulation"). From
 //! then on at least half of them are full.
 
+use serde::{Deserialize, Serialize};
+
 /// Most full batches at once.
 pub const MOST_BATCHES: usize = 8192;
 
 /// The sums of equally many observations each, in order.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Batches {
     /// Sums of the full batches.
     sums: Vec<f64>,

@@ -5,16 +5,55 @@
 //! analysis of records uses, has the same buckets but grows, checks and saturates as it records; see
 //! `tests/it/steady/speed.rs` for what that costs. Count, sum, least and greatest are exact.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Counts of whole nanoseconds in buckets whose width is at most 1/2^BITS of their values; BITS is 1 to 12.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct Histogram<const BITS: u32 = 7> {
     counts: Box<[u64]>,
     n: u64,
     sum: u128,
     min: u64,
     max: u64,
+}
+
+/// A histogram as it is written down: the buckets that hold something.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    /// Number of the bucket, and its count.
+    counts: Vec<(u32, u64)>,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl<const BITS: u32> From<Histogram<BITS>> for Stored {
+    fn from(all: Histogram<BITS>) -> Stored {
+        let full = (0u32..).zip(&all.counts).filter(|(_, count)| **count > 0);
+        Stored {
+            counts: full.map(|(i, &count)| (i, count)).collect(),
+            sum: all.sum,
+            min: all.min,
+            max: all.max,
+        }
+    }
+}
+
+impl<const BITS: u32> TryFrom<Stored> for Histogram<BITS> {
+    type Error = String;
+
+    fn try_from(stored: Stored) -> Result<Self, String> {
+        let mut all = Histogram { sum: stored.sum, min: stored.min, max: stored.max, ..Histogram::default() };
+        for (i, count) in stored.counts {
+            let buckets = all.counts.len();
+            let bucket = all.counts.get_mut(i as usize);
+            *bucket.ok_or_else(|| format!("bucket {i} of a histogram of {buckets}"))? += count;
+            all.n += count;
+        }
+        Ok(all)
+    }
 }
 
 /// A bucket that holds something.

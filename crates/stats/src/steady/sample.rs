@@ -4,6 +4,7 @@
 //! no period of the sequence falls in step with the strides. Deliberately absent: what is sampled.
 
 use headway_base::random::{Stream, streams};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Most values at once.
@@ -13,7 +14,7 @@ pub const MOST_SAMPLED: usize = 65_536;
 const PICKS: Stream = Stream::new(0, streams::PICK);
 
 /// At most [`MOST_SAMPLED`] values of a sequence, and at least half as many of one that is longer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sample<T> {
     values: Vec<T>,
     /// Values of the sequence for each one kept, a power of 2.

@@ -20,7 +20,7 @@ fn outcomes(point: &Point) -> Vec<ThresholdOutcome> {
 pub(super) fn single(text: &str, flags: &[&str]) -> Summary {
     match ask(text, flags).unwrap_or_else(|error| panic!("{error:#}")) {
         SimCommand::Run(settings) => play(&settings),
-        SimCommand::Study(_) => panic!("{flags:?} ask for a study"),
+        SimCommand::Study(_) | SimCommand::Part(_) => panic!("{flags:?} ask for a study"),
     }
 }
 

@@ -56,7 +56,7 @@ fn play(settings: &SimSettings) -> Summary {
 fn settings(text: &str, flags: &[&str]) -> StudySpec {
     match ask(text, flags).unwrap_or_else(|error| panic!("{error:#}")) {
         SimCommand::Study(settings) => settings.spec,
-        SimCommand::Run(_) => panic!("{flags:?} ask for a single run"),
+        SimCommand::Run(_) | SimCommand::Part(_) => panic!("{flags:?} ask for no whole study"),
     }
 }
 
@@ -64,6 +64,34 @@ fn played(text: &str, flags: &[&str]) -> Study {
     let Studied { study, interrupted } = study(&settings(text, flags), &|| false, || {}).unwrap();
     assert!(!interrupted && study.missing.is_empty());
     study
+}
+
+#[test]
+fn a_shard_of_a_study_has_a_seed_and_a_folder_and_reports_nothing() {
+    const UNSEEDED: &str = "users: { arrive: { rate: 50/s }, phases: [ { hold: 5s } ] }\njourney: [ { get: / } ]\nmodel: { servers: 1, \
+                            service: exp(10ms) }\n";
+    let why = |flags: &[&str]| {
+        let all = ["--shard", "1/3", "--replications", "4"].iter().chain(flags).copied();
+        format!("{:#}", ask(UNSEEDED, &all.collect::<Vec<_>>()).unwrap_err())
+    };
+    assert!(why(&["--out", "d"]).contains("--shard 1/3 needs --seed"));
+    assert!(why(&["--seed", "5"]).contains("--shard needs --out DIR"));
+    for flag in ["--strict", "--open", "--details"] {
+        assert!(
+            why(&["--seed", "5", "--out", "d", flag])
+                .starts_with(&format!("{flag}: a shard reports nothing"))
+        );
+    }
+    assert!(
+        why(&["--seed", "5", "--out", "d", "--beside", "r"]).starts_with("--beside: a shard reports nothing")
+    );
+    assert!(why(&["--seed", "5", "--out", "d", "--json", "j"]).contains("a shard writes no report"));
+    let alone = ask(UNSEEDED, &["--shard", "1/3", "--seed", "5", "--out", "d"]).unwrap_err();
+    assert!(alone.to_string().contains("this is a single play"), "{alone:#}");
+    let good = ["--shard", "1/3", "--replications", "4", "--seed", "5", "--out", "d"];
+    assert!(
+        matches!(ask(UNSEEDED, &good).unwrap(), SimCommand::Part(part) if part.shard.to_string() == "1/3")
+    );
 }
 
 /// What the report says of models that are not compared.
