@@ -1,7 +1,8 @@
 //! The flags of `headway sim`, as typed, and what a sweep is: a parameter and the values that it takes, as text.
 
 use super::{
-    NoteArgs, OutputArgs, Part, PhasesArgs, ScenarioArgs, SecretArgs, ThresholdArgs, ToleranceArgs, parse_seed,
+    NoteArgs, OutputArgs, Part, PhasesArgs, ScenarioArgs, SecretArgs, ThresholdArgs, ToleranceArgs,
+    parse_seed,
 };
 use clap::Args as ClapArgs;
 use headway_base::units::{self, UnitError};
