@@ -25,6 +25,8 @@ enum Kind {
     Login,
     /// NAME=URL.
     Target,
+    /// Its `@` is none of a URL with a password.
+    Phases,
 }
 
 /// Short flags that take a value: what follows one of them in the same word is that.
@@ -41,6 +43,7 @@ fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
             "redact" => Kind::Name,
             "set" | "note" => Kind::Set,
             "target" => Kind::Target,
+            "phases" => Kind::Phases,
             _ => Kind::Other,
         };
         return Some((&word[..2 + name.len()], kind, value));
@@ -137,7 +140,7 @@ pub fn read(argv: &[OsString]) -> Typed {
             Kind::Body if !redactor.shows_all() => format!("{lead}{REDACTED}"),
             Kind::Body => word.clone(),
             Kind::Other if is_url(word) => redactor.hide_url(word).into_owned(),
-            Kind::Other | Kind::Name => redactor.hide(word).into_owned(),
+            Kind::Other | Kind::Name | Kind::Phases => redactor.hide(word).into_owned(),
         }
     });
     Typed { words: shown.collect(), redactor }

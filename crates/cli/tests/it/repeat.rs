@@ -100,3 +100,15 @@ fn the_command_repeats_the_run_and_keeps_secrets() {
         "headway run h --user 'me:<redacted>' --data @pin.json -b - -u 'a:<redacted>' '--data=<redacted>' --seed 7"
     );
 }
+
+#[test]
+fn the_at_sign_of_a_phase_hides_nothing_and_that_of_a_url_does() {
+    assert_eq!(
+        repeat(&["headway", "run", "me:pw@h/", "--phases", "30s@50, 1m@200/s"]),
+        "headway run '<redacted>@h/' --phases '30s@50, 1m@200/s' --seed 7"
+    );
+    assert_eq!(
+        repeat(&["headway", "plan", "--phases=30s@50,1m@200"]),
+        "headway plan --phases=30s@50,1m@200 --seed 7"
+    );
+}

@@ -163,7 +163,7 @@ fn phases_are_rates_with_lengths_in_place_of_a_rate_and_a_length() {
     );
     // No default is taken that the phases would contradict.
     assert!(settings.load.assumed.is_empty(), "{:?}", settings.load.assumed);
-    assert_eq!(settings.load.headline, "requests at up to 200/s, constant for 1m40s");
+    assert_eq!(settings.load.headline, "requests at up to 200/s, constant for 100s");
     let one = resolve("h --phases 4s@30 -c 9").unwrap().load;
     assert_eq!(one.headline, "30/s for 4s, poisson");
     assert!(one.remarks().starts_with(" (the rate is in total"), "{}", one.remarks());
@@ -190,7 +190,7 @@ fn phases_refuse_the_flags_that_they_stand_for_and_say_why() {
     }
     assert!(error("h --phases 5s@50 --pool per-user").contains("share the connections"));
     let said = error("h --phases 5s@50,1m@fast");
-    assert!(said.contains("| --phases 5s@50,1m@fast\n  |                       ^^^^\n"), "{said}");
+    assert!(said.contains("| --phases 5s@50,1m@fast\n  |                   ^^^^\n"), "{said}");
     assert!(!said.contains("the flags:"), "{said}");
 }
 
