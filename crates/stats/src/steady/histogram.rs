@@ -6,6 +6,7 @@
 //! `tests/it/steady/speed.rs` for what that costs. Count, sum, least and greatest are exact.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::ops::Range;
 
 /// Counts of whole nanoseconds in buckets whose width is at most 1/2^BITS of their values; BITS is 1 to 12.
@@ -29,6 +30,16 @@ struct Stored {
     max: u64,
 }
 
+/// A bucket of that number, which a histogram does not have.
+#[derive(Debug)]
+struct NoBucket(u32);
+
+impl fmt::Display for NoBucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no bucket {} in a histogram", self.0)
+    }
+}
+
 impl<const BITS: u32> From<Histogram<BITS>> for Stored {
     fn from(all: Histogram<BITS>) -> Stored {
         let full = (0u32..).zip(&all.counts).filter(|(_, count)| **count > 0);
@@ -42,14 +53,12 @@ impl<const BITS: u32> From<Histogram<BITS>> for Stored {
 }
 
 impl<const BITS: u32> TryFrom<Stored> for Histogram<BITS> {
-    type Error = String;
+    type Error = NoBucket;
 
-    fn try_from(stored: Stored) -> Result<Self, String> {
+    fn try_from(stored: Stored) -> Result<Self, NoBucket> {
         let mut all = Histogram { sum: stored.sum, min: stored.min, max: stored.max, ..Histogram::default() };
         for (i, count) in stored.counts {
-            let buckets = all.counts.len();
-            let bucket = all.counts.get_mut(i as usize);
-            *bucket.ok_or_else(|| format!("bucket {i} of a histogram of {buckets}"))? += count;
+            *all.counts.get_mut(i as usize).ok_or(NoBucket(i))? += count;
             all.n += count;
         }
         Ok(all)
