@@ -204,6 +204,17 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn what_is_written_down_is_read_back_and_a_bucket_that_is_not_there_is_refused() {
+        let mut all: Histogram = Histogram::new();
+        [0, 7, 129, 1_000_003, u64::MAX].into_iter().for_each(|value| all.push(value));
+        let text = serde_json::to_string(&all).unwrap();
+        assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), all);
+        let beyond = r#"{"counts":[[4000000,1]],"sum":1,"min":1,"max":1}"#;
+        let error = serde_json::from_str::<Histogram>(beyond).unwrap_err().to_string();
+        assert!(error.contains("no bucket 4000000 in a histogram"), "{error}");
+    }
+
+    #[test]
     fn buckets_cover_all_values_without_gap_and_are_narrow() {
         let mut next = 0u64;
         let last = Histogram::new().counts.len() - 1;
