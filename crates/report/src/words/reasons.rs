@@ -180,10 +180,16 @@ fn from_rule(rule: &RuleResult) -> Reason {
     let what = if failed { "is outside of what is tolerated" } else { "could not be decided" };
     let because = |reason: &Stated<Why>| format!(" The reason: {}.", super::why::why(reason));
     let reason = rule.reason.as_ref().map_or(String::new(), because);
+    let text = match (&rule.rule, rule.value) {
+        (RuleId::StoodStill, Some(share)) if failed => {
+            format!("The generator stood still for {} of the time.{reason}", rule_number(rule, share))
+        }
+        _ => format!("The rule on {} {what}.{reason}", rule_title(rule)),
+    };
     Reason {
         id: ReasonId::Rule(rule.rule.clone()),
         severity: if failed { Severity::Error } else { Severity::Warning },
-        text: format!("The rule on {} {what}.{reason}", rule_title(rule)),
+        text,
         evidence: evidence(rule),
         at: Vec::new(),
         next: (!failed).then_some("A longer run, or a higher rate, decides it.".into()),
@@ -616,6 +622,20 @@ mod tests {
         for id in SAY_IT_THEMSELVES {
             assert_eq!(next_of_simulation(&ReasonId::Finding(id.clone()), Kind::Open, false), None, "{id}");
         }
+    }
+
+    #[test]
+    fn a_generator_that_stood_still_is_told_for_how_long() {
+        let broken = RuleResult {
+            rule: RuleId::StoodStill,
+            value: Some(0.12),
+            outcome: RuleOutcome::Fail,
+            ..RuleResult::default()
+        };
+        let said = |rule: &RuleResult| from_rule(rule).text;
+        assert_eq!(said(&broken), "The generator stood still for 12.0 % of the time.");
+        let doubtful = RuleResult { outcome: RuleOutcome::Undecided, ..broken };
+        assert!(said(&doubtful).contains("could not be decided"), "{}", said(&doubtful));
     }
 
     #[test]
