@@ -52,12 +52,12 @@ fn the_full_table() {
     assert!(missed.is_empty(), "{missed:?}");
 }
 
-/// At the knee the share beyond the limit is the limit: the mean of eight simulations, within five of their standard errors.
+/// At the knee the share beyond the limit is the limit: the mean of eight simulations, within five of their standard errors. The systems with sessions
+/// have one formula; of Spring's the shortest simulation tells.
 #[test]
 fn knees_are_where_they_are_said_to_be() {
-    for system in &ALL {
+    for system in ALL.iter().filter(|system| system.requests == 1 || system.name.contains("Spring")) {
         let criterion = system.asked().unwrap()[0].criterion;
-        // Excursions beyond the limit are rare and long where the load is 0.97.
         let length = if system.requests == 1 { 100_000 } else { 600_000 };
         let shares = replicate(7, 8, |seed| counts(system, system.knee(), &[length], seed)[0]);
         let mean = shares.iter().sum::<f64>() / 8.0;
