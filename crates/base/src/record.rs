@@ -288,7 +288,7 @@ impl Rough {
     /// It is not known how long.
     pub const UNKNOWN: Rough = Rough(u8::MAX);
 
-    /// Parts of a power of two that are told apart.
+    /// Parts into which a power of two is divided.
     const PARTS: i64 = 16;
     /// The shortest span, in parts.
     const PART: i64 = 1_000_000 / Rough::PARTS;

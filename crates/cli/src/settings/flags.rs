@@ -171,7 +171,7 @@ pub(super) fn bare(args: &LoadArgs) -> Result<Made> {
 
 fn made(args: &LoadArgs, connections: Option<&Given<u64>>, step: &str) -> Result<Made> {
     let kind = Kind::of(args)?;
-    // What is sent as plain bytes is put there by who knows how it was typed.
+    // The caller puts in what is sent as plain bytes: it knows how that was typed.
     let step = if step == SEND { String::new() } else { format!("{step}: /, ") };
     let text = format!("users: {}\njourney: [{{ {step}name: {STEP} }}]\n", kind.group());
     let mut values = Vec::new();

@@ -68,7 +68,7 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("location", &["-L"], Obeyed, Refused),
     ("traceparent", &["--traceparent"], Obeyed, Refused),
     ("insecure", &["-k"], Obeyed, Refused),
-    // The target here is of http://, where nothing is said in TLS.
+    // The target here is of http://, without TLS.
     ("cert", &["--cert", "/proc/self/comm"], Refused, Refused),
     ("key", &["--key", "/proc/self/comm"], Refused, Refused),
     ("cacert", &["--cacert", "/proc/self/comm"], Refused, Refused),

@@ -34,7 +34,7 @@ pub(super) enum Kind {
     Map(Vec<(String, Node)>),
 }
 
-/// The value that stands for what is not there.
+/// The value of what is absent.
 static NOTHING: Node = Node { line: 0, kind: Kind::Null };
 
 impl Node {

@@ -432,7 +432,7 @@ impl<'d> Conversion<'d> {
         }
     }
 
-    /// A warning that stands once.
+    /// A warning that is given once.
     fn once(&mut self, node: &Node, what: &str) {
         let text = format!("{}: {what}", self.document.place(node));
         if !self.draft.warnings.contains(&text) {

@@ -217,7 +217,7 @@ fn listed(frameworks: &[Framework], replications: u64) -> Vec<Played> {
     plays::all(&parts, 11, replications).unwrap()
 }
 
-/// How many replications the reference's knees of frameworks are of is not noted: taken as many as those of its other knees.
+/// The reference does not say how many replications its knees of frameworks have: they are taken to have as many as its other knees.
 #[test]
 fn both_lists_are_those_of_the_reference_and_disagree() {
     let all = listed(&FRAMEWORKS, 6);
@@ -245,7 +245,7 @@ fn both_lists_are_those_of_the_reference_and_disagree() {
     );
 }
 
-/// Without a cold start fixed work ranks as the objective does; of equal frameworks nothing is told apart.
+/// Without a cold start fixed work ranks as the objective does; equal frameworks are not distinguished.
 #[test]
 fn lists_of_other_frameworks_agree_or_tie() {
     let warm = FRAMEWORKS.map(|one| Framework { cold: 0.0, ..one });

@@ -27,7 +27,7 @@ use std::num::NonZeroU64;
 /// Bytes of memory of answers that wait for their instant, at most: past it a datagram is rejected.
 const HELD_AT_MOST: usize = 64 << 20;
 
-/// Senders that are told apart in the log; all others have this number. Addresses can be forged.
+/// Senders which the log distinguishes; all others have this number. Addresses can be forged.
 const MOST_SENDERS: u64 = 1 << 20;
 
 /// What an answer of that length takes of memory while it waits: its bytes, and its place.

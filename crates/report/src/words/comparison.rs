@@ -169,7 +169,7 @@ pub fn remarks(comparison: &Comparison) -> Vec<Sentence> {
     let of_runs = comparison.runs.iter().filter_map(known);
     let all = of_runs.chain(rounds(comparison));
     let name = |run: usize| comparison.runs.get(run).map_or("-", |run| run.name.as_str());
-    // One after the other as they are told: those that one study lacks of another stand together.
+    // In the order in which they are shown: those that one study lacks of another stand together.
     let of_two = comparison.points_left_out.chunk_by(|a, b| (a.run, a.lacks) == (b.run, b.lacks));
     let left_out = of_two.map(|all| {
         let points: Vec<&str> = all.iter().map(|left_out| left_out.point.as_str()).collect();

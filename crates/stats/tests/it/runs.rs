@@ -286,7 +286,7 @@ fn failures_are_counted_by_outcome_status_and_step() {
     assert!(world.analyse().failures.iter().all(|failure| failure.step.is_none()));
 }
 
-/// What came on connections after the end of a response is told, with how many were replaced for it.
+/// Reports what came on connections after the end of a response, with how many were replaced for it.
 #[test]
 fn connections_that_were_replaced_for_surplus_bytes_are_a_finding() {
     let with = |surplus: Option<u64>| {

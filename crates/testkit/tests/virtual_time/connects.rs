@@ -321,7 +321,7 @@ fn pauses_in_step_with_the_timeout_are_not_valid_against_any_target() {
                 let (attempts, law) = (connects.per_s.unwrap().attempts, connects.expected_per_s.unwrap());
                 assert!((attempts / law - 1.0).abs() < 0.02, "{attempts} {law}");
             }
-            // At least what is told: less a look (2.5 ms), and rounded down by a seventeenth.
+            // At least what the log says: less a look (2.5 ms), and rounded down by a seventeenth.
             let (stood, truth) = (rules[2].1, length as f64 / every as f64);
             let least = (length as f64 - 2.5) / every as f64 * 16.0 / 17.0;
             assert!(

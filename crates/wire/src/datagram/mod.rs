@@ -57,7 +57,7 @@ impl Protocol for Datagrams {
     }
 }
 
-/// How responses are told apart with these settings. What ends a response on a stream says nothing here: numbers tell them apart.
+/// How responses are matched with these settings. What ends a response on a stream does not matter here: numbers match them.
 fn answers(settings: &Settings) -> Answer {
     match &settings.answer {
         Some(answer @ (Answer::Next | Answer::None | Answer::Match(_))) => answer.clone(),

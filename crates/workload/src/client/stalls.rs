@@ -75,7 +75,7 @@ impl Stalls {
 /// Most spans that wait to be told.
 const MOST_UNTOLD: usize = 64;
 
-/// For how long the world stood still: one span for each row, the longest that no row tells yet. So long ones are told soon, and
+/// For how long the world stood still: one span for each row, the longest that no row reports yet. So long ones are reported soon, and
 /// those that are left out, if there are more than rows, are the shortest.
 #[derive(Debug, Default)]
 pub(super) struct Untold {
