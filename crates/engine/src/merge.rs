@@ -3,10 +3,14 @@
 //! Runs are merged only if they are parts of one plan; two runs of a plan are compared, not merged. Deliberately absent:
 //! what machines said of themselves beyond their summaries' blocks, and departures, which no log holds.
 
+mod held;
+mod pass;
+#[cfg(test)]
+mod tests;
+
 use crate::manifest::Manifest;
-use crate::recompute::{Told, cut_short, recompute};
-use headway_base::record::Trigger;
-use headway_base::{Kind, Nanos, Record};
+use crate::recompute::{Told, cut_short};
+use headway_base::{Nanos, Record};
 use headway_records::{By, Limits, Merge, RunFolder};
 use headway_stats::summary::evidence::{LostShard, Run as RunEvidence};
 use headway_stats::summary::{Finding, FindingId, Generator, LoadVerdict, Severity, Stall, Strays};
@@ -105,8 +109,6 @@ impl Merged {
 pub struct Shards {
     runs: Vec<Run>,
     plan: Plan,
-    /// Planned arrivals of these shards which left no record.
-    without_record: u64,
 }
 
 #[derive(Debug)]
@@ -118,10 +120,10 @@ struct Run {
 }
 
 impl Shards {
-    /// Reads the run folders at `paths`, and holds their records to the plan.
+    /// Reads what the run folders at `paths` say of themselves; their records are read by [`merge`](Shards::merge).
     ///
     /// # Errors
-    /// A folder is no run, is a whole run, does not belong to the others, or holds an arrival that its plan does not have.
+    /// A folder is no run, is a whole run, or does not belong to the others.
     pub fn open(paths: &[PathBuf]) -> Result<Shards, Error> {
         let mut runs = Vec::with_capacity(paths.len());
         for path in paths {
@@ -134,11 +136,7 @@ impl Shards {
         let first =
             runs.first().ok_or_else(|| Error::Unreadable(anyhow::anyhow!("no run folder is named")))?;
         let plan = first.manifest.plan.plan().map_err(|why| Error::Unreadable(anyhow::anyhow!(why)))?;
-        let mut without_record = 0;
-        for run in &runs {
-            without_record += run.held_to(&plan)?;
-        }
-        Ok(Shards { runs, plan, without_record })
+        Ok(Shards { runs, plan })
     }
 
     /// A short name of the run.
@@ -154,25 +152,24 @@ impl Shards {
         self.runs[0].manifest.asked.thresholds.iter().map(|text| Ok(text.parse()?)).collect()
     }
 
-    /// Merges them into `out`, an empty run folder: log, manifest and summary.
+    /// Merges them into `out`, an empty run folder: log, manifest and summary. Each record is held to the plan. After an error the
+    /// folder is as it was.
     ///
     /// # Errors
-    /// A log cannot be read, or the folder cannot be written.
+    /// A log cannot be read or holds an arrival that its plan does not have; the folder cannot be written.
     pub fn merge(self, out: &RunFolder) -> Result<Merged, Error> {
-        let without_record = self.without_record;
+        self.merge_within(out, Limits { same_zero: SAME_ZERO, ..Limits::default() })
+    }
+
+    fn merge_within(self, out: &RunFolder, limits: Limits) -> Result<Merged, Error> {
         let manifest = self.manifest();
         let missing = missing(&self.plan, &manifest.shards);
-        let thresholds = self.thresholds().map_err(Error::Unreadable)?;
-        out.write_new(headway_records::folder::PLAN, &manifest.json().map_err(Error::Unwritable)?)
-            .map_err(unwritable)?;
-        let logs: Vec<PathBuf> = self.runs.iter().map(|run| run.folder.records()).collect();
-        let limits = Limits { same_zero: SAME_ZERO, ..Limits::default() };
-        let metadata = manifest.log_metadata().map_err(Error::Unwritable)?;
-        let merged = headway_records::merge_as(&logs, &out.records(), By::Started, limits, Some(&metadata))
-            .map_err(unwritable)?;
-        let mut summary =
-            recompute(&out.records(), manifest, thresholds, self.told()).map_err(Error::Unreadable)?;
-        for (log, _) in &merged.truncated {
+        let (document, thresholds) = (manifest.json(), self.thresholds().map_err(Error::Unreadable)?);
+        let pass::Passed { mut summary, truncated, without_record } =
+            pass::merge(&self, out, limits, &manifest, &thresholds)?;
+        let written = out.write_new(headway_records::folder::PLAN, &document.map_err(Error::Unwritable)?);
+        written.map_err(unwritable)?;
+        for log in &truncated {
             summary.verdict.findings.push(cut_short(log));
         }
         if let Some(finding) = self.started_apart() {
@@ -367,17 +364,15 @@ impl Run {
         let groups = 0..plan.groups.len();
         let mut planned: Vec<_> =
             groups.map(|group| plan.sessions_of(group, self.shard).peekable()).collect();
-        let arrives: Vec<bool> = plan.groups.iter().map(|group| group.arrives()).collect();
+        let arrives = held::arriving(plan);
         let rows = Merge::of_log(&self.folder.records(), By::Intended).map_err(unreadable)?;
         let mut lost = 0;
         for row in rows {
             let row = row.map_err(unreadable)?;
-            let group = usize::from(row.group);
-            let is_arrival = row.kind == Kind::Request && row.due == Trigger::Arrival && row.attempt == 0;
-            if !is_arrival || !arrives.get(group).is_some_and(|arrives| *arrives) {
+            if !held::is_planned(&row, &arrives) {
                 continue;
             }
-            let expected = &mut planned[group];
+            let expected = &mut planned[usize::from(row.group)];
             while expected.next_if(|next| next.k < row.k && next.intended <= row.intended).is_some() {
                 lost += 1;
             }

@@ -10,6 +10,7 @@ use headway_records::{By, Merge, RunFolder, folder};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, Source};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
+use headway_workload::{Plan, Shard};
 use std::path::Path;
 
 /// Rows handed to the statistics at a time.
@@ -29,37 +30,80 @@ pub struct Told {
 /// # Errors
 /// The log cannot be read, or the manifest's plan is none that this version makes.
 pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, told: Told) -> Result<Summary> {
-    let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
-    let shards = manifest.shards()?;
-    let mut workers = Workers::new(manifest.asked.threads);
+    let mut recomputed = Recomputed::new(manifest, thresholds)?;
     let mut merge = Merge::of_log(log, By::Started)?;
-    let mut more = workers.fill(&mut merge)?;
-    // By now every worker of a log of several shards has been met.
-    let setup = of_shards(&plan, &shards, &manifest.asked.steps, workers.batches.len());
-    let setup = tolerating(setup, &manifest.asked);
-    let mut analysis = Analysis::new(setup).judging(thresholds);
-    while more {
-        workers.hand_over(&mut analysis, false);
-        more = workers.fill(&mut merge)?;
+    while let Some(row) = merge.next_row()? {
+        recomputed.push(row);
     }
-    workers.hand_over(&mut analysis, true);
-    let last = workers.last_done;
     let whole = merge.merged().truncated.is_empty();
-    // A simulation has no target, and took place at no time.
-    let live = manifest.asked.target.is_some();
-    let missing = missing(&plan, &manifest.shards);
-    let facts = Facts {
-        interrupted_at: (!whole && last < plan.end()).then_some(last),
-        generator: told.generator,
-        ..manifest.facts(if live { Source::Live } else { Source::Sim })
-    };
-    let mut summary = analysis.finish(facts);
-    explain(&mut summary, &told.reasons);
-    say_missing(&mut summary, &missing);
+    let mut summary = recomputed.finish(told, whole);
     if !whole {
         summary.verdict.findings.push(cut_short(log));
     }
     Ok(summary)
+}
+
+/// A summary in the making, of records in the order of their starts.
+pub(crate) struct Recomputed {
+    manifest: Manifest,
+    plan: Plan,
+    shards: Vec<Shard>,
+    workers: Workers,
+    /// Records of the workers that the statistics have not seen yet.
+    waiting: usize,
+    thresholds: Vec<Threshold>,
+    /// None before the first records are handed over: it must know how many workers there are.
+    analysis: Option<Analysis>,
+}
+
+impl Recomputed {
+    /// Of no records yet.
+    ///
+    /// # Errors
+    /// The manifest's plan is none that this version makes.
+    pub(crate) fn new(manifest: Manifest, thresholds: Vec<Threshold>) -> Result<Recomputed> {
+        let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
+        let (shards, workers) = (manifest.shards()?, Workers::new(manifest.asked.threads));
+        Ok(Recomputed { manifest, plan, shards, workers, waiting: 0, thresholds, analysis: None })
+    }
+
+    /// Takes the next record.
+    pub(crate) fn push(&mut self, record: Record) {
+        self.workers.push(record);
+        self.waiting += 1;
+        if self.waiting == ROWS {
+            self.waiting = 0;
+            self.hand_over(false);
+        }
+    }
+
+    fn hand_over(&mut self, last: bool) {
+        let Recomputed { manifest, plan, shards, workers, thresholds, analysis, .. } = self;
+        // By the time of the first records every worker of a log of several shards has been met.
+        let analysis = analysis.get_or_insert_with(|| {
+            let setup = of_shards(plan, shards, &manifest.asked.steps, workers.batches.len());
+            Analysis::new(tolerating(setup, &manifest.asked)).judging(std::mem::take(thresholds))
+        });
+        workers.hand_over(analysis, last);
+    }
+
+    /// The summary; the log of the records has its end mark if `whole`.
+    pub(crate) fn finish(mut self, told: Told, whole: bool) -> Summary {
+        self.hand_over(true);
+        let Recomputed { manifest, plan, workers, analysis, .. } = self;
+        let last = workers.last_done;
+        // A simulation has no target, and took place at no time.
+        let live = manifest.asked.target.is_some();
+        let facts = Facts {
+            interrupted_at: (!whole && last < plan.end()).then_some(last),
+            generator: told.generator,
+            ..manifest.facts(if live { Source::Live } else { Source::Sim })
+        };
+        let mut summary = analysis.map(|analysis| analysis.finish(facts)).unwrap_or_default();
+        explain(&mut summary, &told.reasons);
+        say_missing(&mut summary, &missing(&plan, &manifest.shards));
+        summary
+    }
 }
 
 /// Lets the summary of the run in that folder show these percentiles, if there are any; those that it lacks are computed from the
@@ -110,17 +154,6 @@ impl Workers {
             reached: Nanos::ZERO,
             last_done: Nanos::ZERO,
         }
-    }
-
-    /// Takes the next rows; whether there may be more.
-    fn fill(&mut self, merge: &mut Merge) -> Result<bool> {
-        for _ in 0..ROWS {
-            match merge.next_row()? {
-                Some(record) => self.push(record),
-                None => return Ok(false),
-            }
-        }
-        Ok(true)
     }
 
     fn push(&mut self, record: Record) {

@@ -110,6 +110,12 @@ pub enum Error {
         /// Names of the files that are missing.
         missing: Vec<&'static str>,
     },
+    /// A log is too far out of order to be sorted in passing; it can be sorted on disk.
+    #[error("{}: too far out of order to be sorted in memory", path.display())]
+    Disorder {
+        /// The log.
+        path: PathBuf,
+    },
     /// A name that cannot be a file of a run folder.
     #[error("`{name}`: not a plain file name; accepted are names without a path, at most 255 bytes long")]
     Name {

@@ -35,7 +35,7 @@ mod without_parquet;
 
 pub use error::Error;
 pub use folder::RunFolder;
-pub use merge::{Merge, Merged, merge, merge_as};
+pub use merge::{Merge, Merged, NewLog, Origin, merge};
 pub use metadata::Metadata;
 #[cfg(feature = "parquet")]
 pub use parquet::to_parquet;

@@ -1,6 +1,6 @@
 //! Several logs in the order of time: shards of one machine, machines of one test.
 //!
-//! A k-way merge over sources that are each in order, or are put in order by a bounded heap, or were cut into sorted
+//! A k-way merge over sources that are each in order, or are put in order by a bounded window, or were cut into sorted
 //! runs on disk beforehand. The result depends on the rows alone, not on the order of the logs
 //! nor of the rows in them.
 //!
@@ -9,6 +9,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::path::{Path, PathBuf};
 
 use headway_base::{Nanos, Record};
@@ -18,7 +19,7 @@ use crate::error::Error;
 use crate::metadata::{self, Metadata};
 use crate::reader::LogReader;
 use crate::runs::Runs;
-use crate::sort::{By, Limits, Ordered, Source, survey};
+use crate::sort::{By, Limits, Ordered, Source, is_nearly_sorted};
 use crate::stream::Ending;
 use crate::writer::{BATCH_ROWS, LogWriter};
 
@@ -39,53 +40,104 @@ impl Merged {
             self.truncated.push((path.to_path_buf(), ending));
         }
     }
+
+    /// Of a log that has been read to its end; a run has no news.
+    fn note_log(&mut self, log: &Option<(usize, PathBuf)>, source: &Source) {
+        if let Some((_, path)) = log {
+            self.note(path, source.ending());
+        }
+    }
+}
+
+/// Rows of each log that are looked at ahead of the one that is given on.
+fn ahead(logs: &[PathBuf], limits: Limits) -> usize {
+    limits.rows_in_memory / logs.len().max(1)
 }
 
 /// Rows handed on at a time: a row alone costs a call per column.
 const BLOCK_ROWS: usize = 512;
 
-/// Merges `logs` into a new log at `out`, which appears complete or not at all.
+/// Merges `logs` into a new log at `out`, which appears complete or not at all. The metadata are those of the first log that has any.
 ///
 /// # Errors
 /// [`Error::Exists`] if `out` exists; the errors of reading; [`Error::Write`] and [`Error::Io`] of writing, also of
 /// temporary files, which stand beside `out`.
 pub fn merge(logs: &[PathBuf], out: &Path, by: By, limits: Limits) -> Result<Merged, Error> {
-    merge_as(logs, out, by, limits, None)
-}
-
-/// The same; the new log says `metadata` about itself, if there are any, and not what the first log does.
-///
-/// # Errors
-/// As [`merge()`].
-pub fn merge_as(
-    logs: &[PathBuf],
-    out: &Path,
-    by: By,
-    limits: Limits,
-    metadata: Option<&Metadata>,
-) -> Result<Merged, Error> {
-    let (pending, file) = PendingFile::beside(out)?;
     let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
-    let metadata = metadata.unwrap_or(merge.metadata());
-    let mut writer = LogWriter::over(Box::new(file), out, metadata, BATCH_ROWS)?;
+    let mut log = NewLog::beside(out, merge.metadata())?;
     let mut rows = Vec::with_capacity(BLOCK_ROWS);
     while merge.next_block(&mut rows)? {
-        writer.append(&rows)?;
+        log.append(&rows)?;
     }
-    writer.finish()?;
-    pending.persist()?;
+    log.finish()?;
     Ok(merge.merged())
+}
+
+/// A log that appears complete or not at all. It has a passing name until it is finished; dropped before, it is removed.
+pub struct NewLog {
+    pending: PendingFile,
+    writer: LogWriter,
+}
+
+impl NewLog {
+    /// An empty log, to appear at `out`.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if `out` exists; [`Error::Io`] if no file can be made beside it.
+    pub fn beside(out: &Path, metadata: &Metadata) -> Result<NewLog, Error> {
+        let (pending, file) = PendingFile::beside(out)?;
+        let writer = LogWriter::over(Box::new(file), out, metadata, BATCH_ROWS)?;
+        Ok(NewLog { pending, writer })
+    }
+
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// [`Error::Write`]: the log is not complete then, and is of no use.
+    pub fn append(&mut self, rows: &[Record]) -> Result<(), Error> {
+        self.writer.append(rows)
+    }
+
+    /// Finishes the log and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Write`], [`Error::Io`]; [`Error::Exists`] if the name was taken meanwhile.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.writer.finish()?;
+        self.pending.persist()
+    }
+}
+
+impl std::fmt::Debug for NewLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewLog").field("writer", &self.writer).finish_non_exhaustive()
+    }
+}
+
+/// Where a row of a merge comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Origin {
+    /// Which of the logs, from 0.
+    pub log: usize,
+    /// How far its instants were moved, so that they count from the first log's zero.
+    pub shift: Nanos,
 }
 
 /// The rows of several logs in the order of time, one by one.
 pub struct Merge {
     metadata: Metadata,
     by: By,
-    /// The sources, with the paths of those that are logs themselves and not runs.
-    sources: Vec<(Option<PathBuf>, Source)>,
+    sources: Vec<Branch>,
     /// The next row of each source that has one.
     heads: BinaryHeap<Reverse<(Ordered, usize)>>,
     merged: Merged,
+}
+
+/// A log that is sorted in passing, or a sorted run.
+struct Branch {
+    source: Source,
+    /// Which of the logs; none of a run.
+    log: Option<(usize, PathBuf)>,
 }
 
 impl Merge {
@@ -104,7 +156,27 @@ impl Merge {
     /// # Errors
     /// The errors of reading, and of writing temporary files.
     pub fn open(logs: &[PathBuf], by: By, limits: Limits, spill_folder: &Path) -> Result<Merge, Error> {
-        let heap_rows = limits.rows_in_memory / logs.len().max(1);
+        let mut disordered = Vec::new();
+        for path in logs {
+            if !is_nearly_sorted(path, by, ahead(logs, limits))? {
+                disordered.push(path.clone());
+            }
+        }
+        Merge::in_one_pass(logs, by, limits, spill_folder, &disordered)
+    }
+
+    /// The same without a look at the logs beforehand: those in `disordered` alone are sorted on disk. If another one turns out to
+    /// be too far out of order, giving rows ends in [`Error::Disorder`], which names it: it must be among them next time.
+    ///
+    /// # Errors
+    /// The errors of reading, and of writing temporary files; [`Error::Disorder`].
+    pub fn in_one_pass(
+        logs: &[PathBuf],
+        by: By,
+        limits: Limits,
+        spill_folder: &Path,
+        disordered: &[PathBuf],
+    ) -> Result<Merge, Error> {
         let mut first = First::default();
         let mut merge = Merge {
             metadata: Metadata::new(),
@@ -114,23 +186,28 @@ impl Merge {
             merged: Merged::default(),
         };
         let mut runs = Runs::new(spill_folder, by, limits);
-        for path in logs {
+        for (number, path) in logs.iter().enumerate() {
             let reader = LogReader::open(path)?;
             let shift = first.admit(&reader)?;
             let shift = if Nanos(shift.0.abs()) <= limits.same_zero { Nanos::ZERO } else { shift };
-            let sorted_by = survey(path, by, heap_rows)?;
-            let mut source = Source::new(reader, by, shift, sorted_by.unwrap_or(0));
-            if sorted_by.is_some() {
-                merge.sources.push((Some(path.clone()), source));
-            } else {
+            let mut source = Source::new(reader, by, shift, ahead(logs, limits));
+            if disordered.contains(path) {
                 runs.cut(&mut source)?;
                 merge.merged.sorted_on_disk += 1;
                 merge.merged.note(path, source.ending());
+            } else {
+                merge.sources.push(Branch { source, log: Some((number, path.clone())) });
             }
         }
-        merge.sources.extend(runs.into_sources().map(|source| (None, source)));
+        merge.sources.extend(runs.into_sources().map(|source| Branch { source, log: None }));
         merge.metadata = first.metadata;
-        (0..merge.sources.len()).try_for_each(|at| merge.advance(at))?;
+        for at in 0..merge.sources.len() {
+            let Branch { source, log } = &mut merge.sources[at];
+            match source.pop()? {
+                Some(row) => merge.heads.push(Reverse((row, at))),
+                None => merge.merged.note_log(log, source),
+            }
+        }
         Ok(merge)
     }
 
@@ -149,10 +226,26 @@ impl Merge {
     /// # Errors
     /// The errors of reading.
     pub fn next_row(&mut self) -> Result<Option<Record>, Error> {
-        let Some(Reverse((next, at))) = self.heads.pop() else { return Ok(None) };
-        self.advance(at)?;
+        Ok(self.next_with_origin()?.map(|(row, _)| row))
+    }
+
+    /// The next row, and where it comes from: not known of a row that was sorted on disk. None at the end.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn next_with_origin(&mut self) -> Result<Option<(Record, Option<Origin>)>, Error> {
+        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
+        let Branch { source, log } = &mut self.sources[head.0.1];
+        let origin = log.as_ref().map(|(log, _)| Origin { log: *log, shift: source.shift() });
+        let row = match source.pop()? {
+            Some(next) => std::mem::replace(&mut head.0.0, next).row,
+            None => {
+                self.merged.note_log(log, source);
+                PeekMut::pop(head).0.0.row
+            }
+        };
         self.merged.rows += 1;
-        Ok(Some(next.row))
+        Ok(Some((row, origin)))
     }
 
     /// Fills `rows` with the next ones; whether there are any.
@@ -169,19 +262,6 @@ impl Merge {
     /// What was taken in; complete once the last row has been given.
     pub fn merged(&self) -> Merged {
         self.merged.clone()
-    }
-
-    fn advance(&mut self, at: usize) -> Result<(), Error> {
-        let (path, source) = &mut self.sources[at];
-        match source.pop()? {
-            Some(row) => self.heads.push(Reverse((row, at))),
-            None => {
-                if let Some(path) = path.take() {
-                    self.merged.note(&path, source.ending());
-                }
-            }
-        }
-        Ok(())
     }
 }
 

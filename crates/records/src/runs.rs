@@ -36,32 +36,19 @@ impl Runs {
 
     /// Cuts the rest of `source` into runs.
     pub(crate) fn cut(&mut self, source: &mut Source) -> Result<(), Error> {
-        let mut heap: BinaryHeap<Reverse<(usize, Ordered)>> = BinaryHeap::new();
-        let mut last: Option<(usize, Ordered)> = None;
-        let mut run: Option<Run> = None;
-        loop {
-            let incoming = source.read()?;
-            if let Some(row) = incoming {
-                // A row that comes too late for the current run waits for the next.
-                let number = last.map_or(0, |(number, last)| if row < last { number + 1 } else { number });
-                heap.push(Reverse((number, row)));
+        let mut cut = Cut::default();
+        while let Some(rows) = source.read()? {
+            for row in rows {
+                cut.heap.push(Reverse((cut.number_of(row), row)));
+                if cut.heap.len() > self.limits.rows_in_memory {
+                    cut.give_one(self)?;
+                }
             }
-            if heap.len() <= self.limits.rows_in_memory && incoming.is_some() {
-                continue;
-            }
-            let Some(Reverse((number, row))) = heap.pop() else { break };
-            if last.is_some_and(|(current, _)| current != number)
-                && let Some(full) = run.take()
-            {
-                self.push(full)?;
-            }
-            match &mut run {
-                Some(run) => run.append(row.row)?,
-                None => run.insert(Run::new(&self.folder)?).append(row.row)?,
-            }
-            last = Some((number, row));
         }
-        run.map_or(Ok(()), |full| self.push(full))
+        while !cut.heap.is_empty() {
+            cut.give_one(self)?;
+        }
+        cut.run.map_or(Ok(()), |full| self.push(full))
     }
 
     /// The runs as sources, ready to be merged.
@@ -89,6 +76,39 @@ impl Runs {
             longer.append(next.row)?;
         }
         self.runs.push(longer.into_reader()?);
+        Ok(())
+    }
+}
+
+/// A log being cut into runs.
+#[derive(Default)]
+struct Cut {
+    /// Rows that are in no run yet, with the number of the run that they are for.
+    heap: BinaryHeap<Reverse<(usize, Ordered)>>,
+    /// The row that went last into a run.
+    last: Option<(usize, Ordered)>,
+    run: Option<Run>,
+}
+
+impl Cut {
+    /// The run that a row is for: one that comes too late for the current run waits for the next.
+    fn number_of(&self, row: Ordered) -> usize {
+        self.last.map_or(0, |(number, last)| if row < last { number + 1 } else { number })
+    }
+
+    /// Moves the first row to its run.
+    fn give_one(&mut self, runs: &mut Runs) -> Result<(), Error> {
+        let Some(Reverse((number, row))) = self.heap.pop() else { return Ok(()) };
+        if self.last.is_some_and(|(current, _)| current != number)
+            && let Some(full) = self.run.take()
+        {
+            runs.push(full)?;
+        }
+        match &mut self.run {
+            Some(run) => run.append(row.row)?,
+            None => self.run.insert(Run::new(&runs.folder)?).append(row.row)?,
+        }
+        self.last = Some((number, row));
         Ok(())
     }
 }

@@ -1,12 +1,12 @@
 //! The order of rows in time, and putting a nearly sorted log in order as it is read.
 //!
 //! A log is in the order in which requests ended, so by any other time it is nearly sorted: no row is further from
-//! its place than the rows that ended while it was open. A heap of that many rows sorts it in passing, without a
-//! temporary file. Whether the heap is large enough shows only in trying, so a log is read once to find out
-//! ([`survey`]) and, only if it is not, sorted on disk (module `runs`).
+//! its place than the rows that ended while it was open. A window of that many rows sorts it in passing, without a
+//! temporary file. Whether the window is large enough shows only in trying: [`Source::pop`] refuses a row that comes too
+//! late for it, and the log is then sorted on disk (module `runs`). Who cannot begin again asks [`is_nearly_sorted`] first.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
+use std::collections::VecDeque;
 use std::path::Path;
 
 use headway_base::{Nanos, Record, Stamp};
@@ -27,7 +27,7 @@ pub enum By {
 /// Bounds on what a merge may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Rows held in memory for sorting, over all logs; at about 140 bytes each. At least one per log.
+    /// Rows held in memory for sorting, over all logs, at about 150 bytes each; a batch of each log comes on top.
     pub rows_in_memory: usize,
     /// Sorted runs merged at a time, at about 200 KB of memory and one descriptor each; at least 2.
     pub runs_at_once: usize,
@@ -35,7 +35,7 @@ pub struct Limits {
     pub same_zero: Nanos,
 }
 
-/// 500,000 rows (70 MB) sort a log of 10,000 requests a second with answers of up to 50 s in passing.
+/// 500,000 rows (75 MB) sort a log of 10,000 requests a second with answers of up to 50 s in passing.
 impl Default for Limits {
     fn default() -> Limits {
         Limits { rows_in_memory: 500_000, runs_at_once: 100, same_zero: Nanos::ZERO }
@@ -93,50 +93,111 @@ fn compare_rows(a: &Record, b: &Record) -> Ordering {
         .then_with(|| sizes(a).cmp(&sizes(b)))
 }
 
-/// Rows of one log or run, each moved in time and put in order as far as a heap of `heap_rows` can.
+/// Rows of one log or run, each moved in time and put in order as far as a window of `ahead` rows can.
 pub(crate) struct Source {
     reader: LogReader,
     by: By,
     shift: Nanos,
-    batch: Vec<Record>,
-    next: usize,
-    heap: BinaryHeap<Reverse<Ordered>>,
-    heap_rows: usize,
+    window: Window,
+    ahead: usize,
 }
 
 impl Source {
-    pub(crate) fn new(reader: LogReader, by: By, shift: Nanos, heap_rows: usize) -> Source {
-        Source { reader, by, shift, batch: Vec::new(), next: 0, heap: BinaryHeap::new(), heap_rows }
+    pub(crate) fn new(reader: LogReader, by: By, shift: Nanos, ahead: usize) -> Source {
+        Source { reader, by, shift, window: Window::default(), ahead }
     }
 
     pub(crate) fn ending(&self) -> Option<Ending> {
         self.reader.ending()
     }
 
-    /// The next row as it stands in the file.
-    pub(crate) fn read(&mut self) -> Result<Option<Ordered>, Error> {
-        if self.next == self.batch.len() {
-            self.batch.clear();
-            self.next = 0;
-            match self.reader.next_batch()? {
-                Some(rows) => self.batch.extend_from_slice(rows),
-                None => return Ok(None),
-            }
-        }
-        let row = moved(self.batch[self.next], self.shift);
-        self.next += 1;
-        Ok(Some(Ordered::new(row, self.by)))
+    /// How far its rows are moved.
+    pub(crate) fn shift(&self) -> Nanos {
+        self.shift
+    }
+
+    /// The next rows as they stand in the file; not to be mixed with [`pop`](Source::pop).
+    pub(crate) fn read(&mut self) -> Result<Option<impl Iterator<Item = Ordered> + '_>, Error> {
+        let (by, shift) = (self.by, self.shift);
+        let rows = self.reader.next_batch()?;
+        Ok(rows.map(|rows| rows.iter().map(move |row| Ordered::new(moved(*row, shift), by))))
     }
 
     /// The next row in order.
+    ///
+    /// # Errors
+    /// The errors of reading; [`Error::Disorder`] if a row comes too late for the window.
     pub(crate) fn pop(&mut self) -> Result<Option<Ordered>, Error> {
-        while self.heap.len() <= self.heap_rows {
-            match self.read()? {
-                Some(row) => self.heap.push(Reverse(row)),
-                None => break,
+        while self.window.order.len() <= self.ahead {
+            let Some(rows) = self.reader.next_batch()? else { break };
+            let rows = rows.iter().map(|row| Ordered::new(moved(*row, self.shift), self.by));
+            if !self.window.take(rows) {
+                return Err(Error::Disorder { path: self.reader.path().to_path_buf() });
             }
         }
-        Ok(self.heap.pop().map(|Reverse(row)| row))
+        Ok(self.window.pop())
+    }
+}
+
+/// Rows that were read and not given on yet. They stay where they are: what is sorted is their places.
+#[derive(Default)]
+struct Window {
+    rows: Vec<Record>,
+    /// Places in `rows` to be used again, the one that has been free longest in front.
+    free: VecDeque<u32>,
+    /// Where the rows are, in their order.
+    order: VecDeque<Place>,
+    /// Where the row is that was given on last.
+    last: Option<Place>,
+}
+
+/// Where a row is, with the time that it is sorted by.
+#[derive(Clone, Copy)]
+struct Place {
+    at: Nanos,
+    row: u32,
+}
+
+impl Window {
+    /// Takes rows in; whether none of them comes before the row that was given on last.
+    fn take(&mut self, rows: impl Iterator<Item = Ordered>) -> bool {
+        let last = self.last.take().map(|Place { at, row }| Ordered { at, row: self.rows[row as usize] });
+        let mut fresh: Vec<Place> = rows.map(|row| self.keep(row)).collect();
+        let kept = &self.rows;
+        let row = |place: &Place| &kept[place.row as usize];
+        let compare = |a: &Place, b: &Place| a.at.cmp(&b.at).then_with(|| compare_rows(row(a), row(b)));
+        fresh.sort_unstable_by(compare);
+        let Some(first) = fresh.first().copied() else { return true };
+        if last.is_some_and(|last| Ordered { at: first.at, row: *row(&first) } < last) {
+            return false;
+        }
+        // Of the rows that are there only the last few lie among those that came.
+        let later = self.order.partition_point(|place| compare(place, &first) != Ordering::Greater);
+        let mut later = self.order.split_off(later).into_iter().peekable();
+        for place in fresh {
+            while let Some(before) = later.next_if(|other| compare(other, &place) == Ordering::Less) {
+                self.order.push_back(before);
+            }
+            self.order.push_back(place);
+        }
+        self.order.extend(later);
+        true
+    }
+
+    fn keep(&mut self, Ordered { at, row }: Ordered) -> Place {
+        let place = self.free.pop_front();
+        match place {
+            Some(place) => self.rows[place as usize] = row,
+            None => self.rows.push(row),
+        }
+        Place { at, row: place.unwrap_or(self.rows.len() as u32 - 1) }
+    }
+
+    fn pop(&mut self) -> Option<Ordered> {
+        let place = self.order.pop_front()?;
+        self.free.push_back(place.row);
+        self.last = Some(place);
+        Some(Ordered { at: place.at, row: self.rows[place.row as usize] })
     }
 }
 
@@ -157,26 +218,15 @@ pub(crate) fn moved(row: Record, shift: Nanos) -> Record {
     }
 }
 
-/// The smallest heap, of no rows or `heap_rows`, through which the log comes out sorted; none if neither does.
-pub(crate) fn survey(path: &Path, by: By, heap_rows: usize) -> Result<Option<usize>, Error> {
-    // One pass for both questions: the heap's output is watched, and so is its input.
-    let mut source = Source::new(LogReader::open(path)?, by, Nanos::ZERO, 0);
-    let mut heap: BinaryHeap<Reverse<Ordered>> = BinaryHeap::new();
-    let (mut last_in, mut last_out): (Option<Ordered>, Option<Ordered>) = (None, None);
-    let mut in_order = true;
-    while let Some(row) = source.read()? {
-        in_order &= last_in.is_none_or(|last| last <= row);
-        last_in = Some(row);
-        // While the log is in order, the heap would be filled for nothing; but it must hold the last rows once the
-        // first one is out of order, so it is filled all the same.
-        heap.push(Reverse(row));
-        if heap.len() > heap_rows {
-            let out = heap.pop().map(|Reverse(row)| row);
-            if out < last_out {
-                return Ok(None);
-            }
-            last_out = out;
+/// Whether the log comes out sorted through a window of `ahead` rows. Reads all of it.
+pub(crate) fn is_nearly_sorted(path: &Path, by: By, ahead: usize) -> Result<bool, Error> {
+    let mut source = Source::new(LogReader::open(path)?, by, Nanos::ZERO, ahead);
+    loop {
+        match source.pop() {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(true),
+            Err(Error::Disorder { .. }) => return Ok(false),
+            Err(other) => return Err(other),
         }
     }
-    Ok(Some(if in_order { 0 } else { heap_rows }))
 }

@@ -23,8 +23,15 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;
     let shards = Shards::open(&args.runs).map_err(failure)?;
+    let was_there = args.output.out.as_ref().is_some_and(|out| out.exists());
     let folder = run_folder(args.output.out.as_deref(), shards.name())?;
-    let mut merged = shards.merge(&folder).map_err(failure)?;
+    let mut merged = shards.merge(&folder).map_err(|error| {
+        // What was refused leaves nothing behind.
+        if !was_there {
+            let _ = std::fs::remove_dir(folder.path());
+        }
+        failure(error)
+    })?;
     show_percentiles(&mut merged.summary, &args.output.show.percentiles, folder.path())?;
     let style = headway_report::Style::default();
     let files = [(headway_records::folder::SUMMARY, "json"), (headway_records::folder::REPORT, "html")];

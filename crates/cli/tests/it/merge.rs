@@ -213,6 +213,11 @@ fn what_is_no_part_of_one_run_is_refused() {
     assert!(why.contains("the seed differs (3 and 4)"), "{why}");
     // A record a nanosecond off is none of the plan's.
     let shifted = shard(at.path(), 2, |rows| rows[5].intended.0 += 1);
-    let why = refused(&[one, shifted]);
+    let folders = [one, shifted];
+    assert_eq!(headway(&["merge", "--quiet"], &folders, &out), 2);
+    assert!(!out.exists(), "a refusal leaves nothing behind");
+    let folder = headway_records::RunFolder::create_exact(&out).unwrap();
+    let why = headway_engine::merge::Shards::open(&folders).unwrap().merge(&folder).unwrap_err().to_string();
     assert!(why.contains("this log is not of this plan"), "{why}");
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }

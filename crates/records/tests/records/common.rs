@@ -85,10 +85,12 @@ pub fn write(path: &Path, metadata: &Metadata, batches: &[&[Record]]) {
     writer.finish().unwrap();
 }
 
-/// Writes each list of rows to a log of its own in `folder`.
-pub fn write_all(folder: &Path, logs: &[Vec<Record>]) -> Vec<PathBuf> {
+/// Writes each list of rows to a log of its own in `folder`, in batches of so many rows.
+pub fn write_all(folder: &Path, logs: &[Vec<Record>], batch: usize) -> Vec<PathBuf> {
     let path = |at| folder.join(format!("{at}.arrow"));
-    logs.iter().enumerate().for_each(|(at, rows)| write(&path(at), &Metadata::new(), &[rows]));
+    for (at, rows) in logs.iter().enumerate() {
+        write(&path(at), &Metadata::new(), &rows.chunks(batch).collect::<Vec<_>>());
+    }
     (0..logs.len()).map(path).collect()
 }
 

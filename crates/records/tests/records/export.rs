@@ -12,7 +12,7 @@ proptest! {
     #[test]
     fn an_export_reads_like_its_log(rows in proptest::collection::vec(any_row(), 0..300)) {
         let folder = tempfile::tempdir().unwrap();
-        let logs = write_all(folder.path(), std::slice::from_ref(&rows));
+        let logs = write_all(folder.path(), std::slice::from_ref(&rows), 8_192);
         let out = folder.path().join("records.parquet");
         let merged = to_parquet(&logs, &out, None, Limits::default()).unwrap();
         prop_assert_eq!(merged.rows, rows.len() as u64);

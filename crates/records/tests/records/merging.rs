@@ -1,8 +1,9 @@
 //! Merging gives the same rows in the same order, however they were spread over logs, and in whatever memory.
 
 use headway_base::{Nanos, Record, Stamp};
-use headway_records::{By, Ending, Limits, LogReader, Merge, Metadata, merge, metadata};
+use headway_records::{By, Ending, Error, Limits, LogReader, Merge, Metadata, merge, metadata};
 use proptest::prelude::*;
+use std::path::{Path, PathBuf};
 
 use crate::common::{any_row, cases, plain_row, read, write, write_all};
 
@@ -17,6 +18,19 @@ fn close_row() -> impl Strategy<Value = Record> {
     })
 }
 
+/// The rows as a merge gives them that looks at no log beforehand, and how many logs it found to be out of order.
+fn in_one_pass(logs: &[PathBuf], by: By, limits: Limits, folder: &Path) -> (Vec<Record>, usize) {
+    let mut disordered = Vec::new();
+    loop {
+        let merge = Merge::in_one_pass(logs, by, limits, folder, &disordered);
+        match merge.and_then(|merge| merge.collect::<Result<Vec<Record>, Error>>()) {
+            Ok(rows) => return (rows, disordered.len()),
+            Err(Error::Disorder { path }) if !disordered.contains(&path) => disordered.push(path),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(cases(48))]
 
@@ -28,6 +42,7 @@ proptest! {
         number_of_logs in 1..5usize,
         rows_in_memory in 0..30usize,
         runs_at_once in 0..5usize,
+        batch in 1..20usize,
         by in prop_oneof![Just(By::Intended), Just(By::Started)],
     ) {
         let mut logs = vec![Vec::new(); number_of_logs];
@@ -35,18 +50,19 @@ proptest! {
             logs[log.index(number_of_logs)].push(row);
         }
         let folder = tempfile::tempdir().unwrap();
-        let paths = write_all(folder.path(), &logs);
+        let paths = write_all(folder.path(), &logs, batch);
         let tight = Limits { rows_in_memory, runs_at_once, ..Limits::default() };
         let merged: Vec<Record> =
             Merge::open(&paths, by, tight, folder.path()).unwrap().map(Result::unwrap).collect();
 
         let whole = tempfile::tempdir().unwrap();
-        let path = write_all(whole.path(), std::slice::from_ref(&rows));
+        let path = write_all(whole.path(), std::slice::from_ref(&rows), 8_192);
         let roomy: Vec<Record> = Merge::open(&path, by, Limits::default(), whole.path())
             .unwrap()
             .map(Result::unwrap)
             .collect();
         prop_assert_eq!(&merged, &roomy);
+        prop_assert_eq!(&merged, &in_one_pass(&paths, by, tight, folder.path()).0);
 
         let time = |row: &Record| match by {
             By::Intended => row.intended,
@@ -67,7 +83,7 @@ fn a_nearly_sorted_log_needs_no_disk() {
     let folder = tempfile::tempdir().unwrap();
     // Request k ends when the ones due up to seven places later have ended, as under answers of varying time.
     let rows: Vec<Record> = (0..5_000).map(|k| plain_row(k ^ 7)).collect();
-    let logs = write_all(folder.path(), &[rows.clone(), (5_000..6_000).map(plain_row).collect()]);
+    let logs = write_all(folder.path(), &[rows, (5_000..6_000).map(plain_row).collect()], 4);
     let run = |rows_in_memory| {
         let limits = Limits { rows_in_memory, runs_at_once: 100, ..Limits::default() };
         let mut merge = Merge::open(&logs, By::Intended, limits, folder.path()).unwrap();
@@ -78,8 +94,14 @@ fn a_nearly_sorted_log_needs_no_disk() {
         assert!(keys.iter().copied().eq(0..6_000));
         merge.merged().sorted_on_disk
     };
-    // Seven rows for each of the two logs hold what is out of place; six do not.
-    assert_eq!((run(14), run(12), run(0)), (0, 1, 1));
+    // A batch of four is there in any case. With four rows of each of the two logs all are there that may be out of place.
+    assert_eq!((run(8), run(0)), (0, 1));
+    let limits = |rows_in_memory| Limits { rows_in_memory, ..Limits::default() };
+    for (rows_in_memory, disordered) in [(8, 0), (0, 1)] {
+        let (rows, found) = in_one_pass(&logs, By::Intended, limits(rows_in_memory), folder.path());
+        assert!(rows.iter().map(|row| row.k).eq(0..6_000));
+        assert_eq!(found, disordered);
+    }
 }
 
 #[test]
