@@ -652,9 +652,21 @@ pub struct ReportArgs {
 /// `headway merge`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct MergeArgs {
-    /// The folders of the shards, of one plan and seed, or of one study
-    #[arg(value_name = "RUN", required = true)]
+    /// The destination that the shards of a run had as --out; or the folders of the shards, of one plan and seed, or of one study
+    #[arg(value_name = "DEST|RUN", required = true)]
     pub runs: Vec<PathBuf>,
+    /// How many shards the run has; a run of another number is refused
+    #[arg(help_heading = "Shards", long, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
+    pub expect: Option<u32>,
+    /// Exit as if nothing were missing if at most K shards are missing or lack records
+    #[arg(help_heading = "Shards", long, default_value_t = 0, value_name = "K")]
+    pub allow_missing: u32,
+    /// Wait until all shards of the destination have ended, or should have: start, plan, --timeout and --grace have passed
+    #[arg(help_heading = "Shards", long)]
+    pub wait: bool,
+    /// How long to wait beyond plan and --timeout
+    #[arg(help_heading = "Shards", long, requires = "wait", default_value = "30s", value_parser = units::parse_time, value_name = "TIME")]
+    pub grace: Nanos,
     /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -32,6 +32,14 @@ pub fn steer_plays(control: &Control) -> Result<(), ctrlc::Error> {
     install(Steered { control: control.clone(), words: &["stopping; what is complete will be reported"] })
 }
 
+/// The same of waiting for shards that run elsewhere: what they have left so far is merged.
+///
+/// # Errors
+/// The system takes no handler.
+pub fn steer_wait(control: &Control) -> Result<(), ctrlc::Error> {
+    install(Steered { control: control.clone(), words: &["waiting no longer; what is there is merged"] })
+}
+
 /// From now on Ctrl-C ends the process: nothing is under way any more.
 ///
 /// # Errors

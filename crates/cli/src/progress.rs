@@ -1,8 +1,10 @@
 //! Progress on standard error: a line that renews itself on a terminal, a line every five seconds elsewhere.
 
 mod audit;
+mod shards;
 
 pub use audit::Bar;
+pub use shards::Shards;
 
 use crate::settings::Load;
 use headway_base::Nanos;

@@ -3,17 +3,21 @@
 //! Runs are merged only if they are parts of one plan; two runs of a plan are compared, not merged. Deliberately absent:
 //! what machines said of themselves beyond their summaries' blocks, and departures, which no log holds.
 
+pub mod destination;
 mod held;
 mod pass;
 #[cfg(test)]
 mod tests;
 
+use crate::destination::layout::Done;
 use crate::manifest::Manifest;
 use crate::recompute::{Told, cut_short};
-use headway_base::{Nanos, Record};
+use headway_base::{Kind, Nanos, Record};
 use headway_records::{By, Limits, Merge, RunFolder};
-use headway_stats::summary::evidence::{LostShard, Run as RunEvidence};
-use headway_stats::summary::{Finding, FindingId, Generator, LoadVerdict, Severity, Stall, Strays};
+use headway_stats::summary::evidence::{LostShard, Run as RunEvidence, ShortShard};
+use headway_stats::summary::{
+    Finding, FindingId, Generator, LoadVerdict, Severity, ShardCoverage, ShardLog, Stall, Strays,
+};
 use headway_stats::{Summary, Threshold};
 use headway_workload::arrivals::Arrival;
 use headway_workload::{Plan, Shard};
@@ -69,6 +73,70 @@ pub enum Error {
         /// What the plan has next.
         planned: String,
     },
+    /// No destination is there.
+    #[error(
+        "{place}: {why}; name the destination that the shards of a run had as --out, or their run folders"
+    )]
+    NotADestination {
+        /// What was named.
+        place: String,
+        /// What is there in its place.
+        why: &'static str,
+    },
+    /// The run has another number of shards than is expected.
+    #[error("--expect {expected}: the run in {place} has {found} shards")]
+    OtherCount {
+        /// The destination, or the first run folder.
+        place: String,
+        /// What was given.
+        expected: u32,
+        /// How many there are.
+        found: u32,
+    },
+    /// A shard is there that the run does not have.
+    #[error("{place}/{index}: the run in {place} has {count} shards, 0 to {}: this one is of another run", count - 1)]
+    Beyond {
+        /// The destination.
+        place: String,
+        /// Number of the shard.
+        index: u32,
+        /// How many the run has.
+        count: u32,
+    },
+    /// A shard in a destination is of another run than that.
+    #[error("{}: {what} is {of_shard}, and {of_run} in run.json beside it: two runs are in one destination", .shard.display())]
+    OtherRun {
+        /// Its folder.
+        shard: PathBuf,
+        /// What differs.
+        what: &'static str,
+        /// In the run.
+        of_run: String,
+        /// In the shard.
+        of_shard: String,
+    },
+    /// A log is not what its shard left.
+    #[error(
+        "{}: it has {found} {what}, and done.json beside it says {said}: it was changed, or is not all here yet", .log.display()
+    )]
+    NotAsDone {
+        /// The log.
+        log: PathBuf,
+        /// What differs: `rows` or `bytes`.
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// How many there should be.
+        said: u64,
+    },
+    /// No shard has left a log.
+    #[error("{place}: none of the {count} shards of the run has left records")]
+    NoRecords {
+        /// The destination.
+        place: String,
+        /// How many shards the run has.
+        count: u32,
+    },
     /// A folder, a manifest or a log cannot be read.
     #[error(transparent)]
     Unreadable(anyhow::Error),
@@ -89,18 +157,14 @@ pub struct MissingShard {
 /// What was merged.
 #[derive(Debug)]
 pub struct Merged {
-    /// The summary of all records together.
+    /// The summary of all records together; its `shards` say what there is of each, and what is missing.
     pub summary: Summary,
-    /// Shards that are not among the runs.
-    pub missing: Vec<MissingShard>,
-    /// Planned arrivals of the shards that are there which left no record.
-    pub arrivals_without_record: u64,
 }
 
 impl Merged {
-    /// Whether records of the run are missing.
-    pub fn is_incomplete(&self) -> bool {
-        !self.missing.is_empty() || self.arrivals_without_record > 0
+    /// How many shards are missing, or lack records.
+    pub fn incomplete(&self) -> usize {
+        self.summary.shards.iter().filter(|shard| shard.is_incomplete()).count()
     }
 }
 
@@ -109,6 +173,8 @@ impl Merged {
 pub struct Shards {
     runs: Vec<Run>,
     plan: Plan,
+    /// Numbers of the shards of a destination that have left no log, with the machines that had taken them.
+    absent: Vec<(u32, Option<String>)>,
 }
 
 #[derive(Debug)]
@@ -117,6 +183,37 @@ struct Run {
     manifest: Manifest,
     shard: Shard,
     summary: Option<Summary>,
+    /// What a destination knows of it; none of a run folder that was named itself.
+    played: Option<Played>,
+}
+
+/// What a destination knows of a shard.
+#[derive(Debug)]
+struct Played {
+    /// The machine.
+    host: Option<String>,
+    /// What it said when it had ended.
+    done: Option<Done>,
+}
+
+/// What the log of a shard holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Tally {
+    /// Arrivals that its plan has.
+    planned: u64,
+    /// Those that left no record.
+    without_record: u64,
+    /// Rows.
+    rows: u64,
+    /// Requests that were sent.
+    sent: u64,
+}
+
+impl Tally {
+    fn count(&mut self, row: &Record) {
+        self.rows += 1;
+        self.sent += u64::from(row.kind == Kind::Request && row.sent.is_some());
+    }
 }
 
 impl Shards {
@@ -129,6 +226,11 @@ impl Shards {
         for path in paths {
             runs.push(Run::open(path)?);
         }
+        Shards::of(runs, Vec::new())
+    }
+
+    /// The shards of one run, whose folders have been read.
+    fn of(mut runs: Vec<Run>, absent: Vec<(u32, Option<String>)>) -> Result<Shards, Error> {
         runs.sort_by_key(|run| run.shard.index());
         for pair in runs.windows(2) {
             pair[0].belongs_to(&pair[1])?;
@@ -136,12 +238,32 @@ impl Shards {
         let first =
             runs.first().ok_or_else(|| Error::Unreadable(anyhow::anyhow!("no run folder is named")))?;
         let plan = first.manifest.plan.plan().map_err(|why| Error::Unreadable(anyhow::anyhow!(why)))?;
-        Ok(Shards { runs, plan })
+        Ok(Shards { runs, plan, absent })
+    }
+
+    /// How many shards the run has, those that are missing included.
+    pub fn count(&self) -> u32 {
+        self.runs[0].shard.count()
     }
 
     /// A short name of the run.
     pub fn name(&self) -> &str {
         &self.runs[0].manifest.name
+    }
+
+    /// Refuses a run of another number of shards than is expected.
+    ///
+    /// # Errors
+    /// [`Error::OtherCount`].
+    pub fn expect(&self, expected: Option<u32>) -> Result<(), Error> {
+        let found = self.count();
+        match expected.filter(|&expected| expected != found) {
+            Some(expected) => {
+                let place = self.runs[0].folder.path().display().to_string();
+                Err(Error::OtherCount { place, expected, found })
+            }
+            None => Ok(()),
+        }
     }
 
     /// The thresholds that the run was given.
@@ -163,9 +285,8 @@ impl Shards {
 
     fn merge_within(self, out: &RunFolder, limits: Limits) -> Result<Merged, Error> {
         let manifest = self.manifest();
-        let missing = missing(&self.plan, &manifest.shards);
         let (document, thresholds) = (manifest.json(), self.thresholds().map_err(Error::Unreadable)?);
-        let pass::Passed { mut summary, truncated, without_record } =
+        let pass::Passed { mut summary, truncated, tallies } =
             pass::merge(&self, out, limits, &manifest, &thresholds)?;
         let written = out.write_new(headway_records::folder::PLAN, &document.map_err(Error::Unwritable)?);
         written.map_err(unwritable)?;
@@ -175,11 +296,54 @@ impl Shards {
         if let Some(finding) = self.started_apart() {
             summary.verdict.findings.push(finding);
         }
-        if without_record > 0 {
-            let evidence = RunEvidence::MissingRecords { n: without_record };
-            incomplete(&mut summary, without_record, evidence);
+        summary.shards = self.coverage(&tallies, &truncated, &missing(&self.plan, &manifest.shards));
+        let short: Vec<ShortShard> = summary.shards.iter().filter_map(short).collect();
+        if !short.is_empty() {
+            let n = short.iter().map(|shard| shard.n).sum();
+            incomplete(&mut summary, n, RunEvidence::MissingRecords { n, shards: short });
         }
-        Ok(Merged { summary, missing, arrivals_without_record: without_record })
+        Ok(Merged { summary })
+    }
+
+    /// What there is of each shard, by number.
+    fn coverage(
+        &self,
+        tallies: &[Tally],
+        truncated: &[PathBuf],
+        missing: &[MissingShard],
+    ) -> Vec<ShardCoverage> {
+        let arrives = held::arriving(&self.plan).contains(&true);
+        let here = self.runs.iter().zip(tallies).map(|(run, tally)| {
+            let cut_short = truncated.contains(&run.folder.records());
+            let coverage = ShardCoverage {
+                shard: run.shard.to_string(),
+                host: run.played.as_ref().and_then(|played| played.host.clone()),
+                planned: arrives.then_some(tally.planned),
+                sent: tally.sent,
+                records: tally.rows,
+                without_record: tally.without_record,
+                log: if cut_short { ShardLog::CutShort } else { ShardLog::Complete },
+                done: run.played.as_ref().map(|played| played.done.is_some()),
+            };
+            (run.shard.index(), coverage)
+        });
+        let lost = missing.iter().map(|lost| {
+            let index = Shard::parse(&lost.shard).map_or(0, Shard::index);
+            let taken = self.absent.iter().find(|(absent, _)| *absent == index);
+            let coverage = ShardCoverage {
+                shard: lost.shard.clone(),
+                host: taken.and_then(|(_, host)| host.clone()),
+                planned: lost.planned,
+                without_record: lost.planned.unwrap_or(0),
+                log: ShardLog::Missing,
+                done: taken.map(|_| false),
+                ..ShardCoverage::default()
+            };
+            (index, coverage)
+        });
+        let mut all: Vec<(u32, ShardCoverage)> = here.chain(lost).collect();
+        all.sort_by_key(|(index, _)| *index);
+        all.into_iter().map(|(_, coverage)| coverage).collect()
     }
 
     /// The manifest of the run that they are together.
@@ -202,7 +366,11 @@ impl Shards {
 
     fn told(&self) -> Told {
         let summaries = self.runs.iter().filter_map(|run| run.summary.as_ref());
-        Told { generator: self.generator(), reasons: summaries.map(|s| s.failure_reasons.clone()).collect() }
+        Told {
+            generator: self.generator(),
+            reasons: summaries.map(|s| s.failure_reasons.clone()).collect(),
+            ..Told::default()
+        }
     }
 
     /// How the machines fared, together; none if one of them left no summary.
@@ -262,6 +430,13 @@ fn unwritable(error: headway_records::Error) -> Error {
     Error::Unwritable(error.into())
 }
 
+/// A shard that is there and lacks records of planned arrivals.
+fn short(shard: &ShardCoverage) -> Option<ShortShard> {
+    let is_short = shard.log != ShardLog::Missing && shard.without_record > 0;
+    let (name, n, planned) = (shard.shard.clone(), shard.without_record, shard.planned.unwrap_or(0));
+    is_short.then_some(ShortShard { shard: name, n, planned })
+}
+
 /// The shards of the plan that are not among those `here`; none if `here` is empty.
 pub(crate) fn missing(plan: &Plan, here: &[String]) -> Vec<MissingShard> {
     let count = here.first().and_then(|shard| Shard::parse(shard).ok()).map_or(0, Shard::count);
@@ -311,7 +486,7 @@ impl Run {
             return Err(Error::NotAShard(path.to_owned()));
         }
         let summary = std::fs::read(folder.summary()).ok().and_then(|text| headway_report::parse(&text).ok());
-        Ok(Run { folder, manifest, shard, summary })
+        Ok(Run { folder, manifest, shard, summary, played: None })
     }
 
     fn belongs_to(&self, other: &Run) -> Result<(), Error> {
@@ -330,37 +505,37 @@ impl Run {
         Ok(())
     }
 
-    /// Holds each record of an arrival to the plan, bit for bit; returns how many planned arrivals left none.
-    fn held_to(&self, plan: &Plan) -> Result<u64, Error> {
+    /// Holds each record of an arrival to the plan, bit for bit, in the order of the plan; what there is.
+    fn held_to(&self, plan: &Plan) -> Result<Tally, Error> {
         let unreadable = |error: headway_records::Error| Error::Unreadable(error.into());
-        let groups = 0..plan.groups.len();
-        let mut planned: Vec<_> =
-            groups.map(|group| plan.sessions_of(group, self.shard).peekable()).collect();
         let arrives = held::arriving(plan);
+        let mut planned: Vec<_> =
+            (0..plan.groups.len()).map(|group| plan.sessions_of(group, self.shard).peekable()).collect();
         let rows = Merge::of_log(&self.folder.records(), By::Intended).map_err(unreadable)?;
-        let mut lost = 0;
+        let mut tally = Tally::default();
         for row in rows {
             let row = row.map_err(unreadable)?;
+            tally.count(&row);
             if !held::is_planned(&row, &arrives) {
                 continue;
             }
             let expected = &mut planned[usize::from(row.group)];
             while expected.next_if(|next| next.k < row.k && next.intended <= row.intended).is_some() {
-                lost += 1;
+                tally.without_record += 1;
             }
             for i in 0..row.count {
                 match expected.next() {
-                    Some(next) if i > 0 || (next.k, next.intended) == (row.k, row.intended) => {}
+                    Some(next) if i > 0 || (next.k, next.intended) == (row.k, row.intended) => {
+                        tally.planned += 1;
+                    }
                     next => return Err(self.stranger(&row, next)),
                 }
             }
         }
-        let rest: usize = planned
-            .into_iter()
-            .zip(arrives)
-            .map(|(rest, arrives)| if arrives { rest.count() } else { 0 })
-            .sum();
-        Ok(lost + rest as u64)
+        let rest = planned.into_iter().zip(arrives).filter(|(_, arrives)| *arrives);
+        tally.without_record += rest.map(|(rest, _)| rest.count() as u64).sum::<u64>();
+        tally.planned += tally.without_record;
+        Ok(tally)
     }
 
     fn stranger(&self, row: &Record, next: Option<Arrival>) -> Error {

@@ -8,7 +8,9 @@ use anyhow::{Result, ensure};
 use headway_base::{Batch, Kind, Nanos, Record};
 use headway_records::{By, Merge, RunFolder, folder};
 use headway_stats::summary::evidence::Run;
-use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, Source};
+use headway_stats::summary::{
+    FailureReasons, Finding, FindingId, Generator, Severity, ShardCoverage, Source,
+};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
 use headway_workload::{Plan, Shard};
 use std::path::Path;
@@ -23,6 +25,8 @@ pub struct Told {
     pub generator: Option<Generator>,
     /// Why requests failed, as each source reports it.
     pub reasons: Vec<FailureReasons>,
+    /// What a merge found of the shards.
+    pub shards: Vec<ShardCoverage>,
 }
 
 /// The summary of the records in `log`, held to `thresholds`; `told` is what is known from elsewhere.
@@ -100,6 +104,7 @@ impl Recomputed {
             ..manifest.facts(if live { Source::Live } else { Source::Sim })
         };
         let mut summary = analysis.map(|analysis| analysis.finish(facts)).unwrap_or_default();
+        summary.shards = told.shards;
         explain(&mut summary, &told.reasons);
         say_missing(&mut summary, &missing(&plan, &manifest.shards));
         summary

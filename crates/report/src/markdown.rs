@@ -123,7 +123,7 @@ impl Output for Markdown {
 }
 
 fn of_run(summary: &Summary) -> Vec<Section> {
-    use content::run::{attempts, datagrams, failures, labels, outcomes, reasons, thresholds, times};
+    use content::run::{attempts, datagrams, failures, labels, outcomes, reasons, shards, thresholds, times};
     let labels = labels(summary).filter(|_| summary.by_label.len() > 1);
     let all = [
         thresholds(summary),
@@ -135,6 +135,7 @@ fn of_run(summary: &Summary) -> Vec<Section> {
         attempts(summary),
         reasons(summary),
         labels,
+        shards(summary),
     ];
     all.into_iter().flatten().collect()
 }

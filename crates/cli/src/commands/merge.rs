@@ -4,13 +4,26 @@ use crate::args::{Args, Command, MergeArgs, SimArgs};
 use crate::exit::{self, FAILED, Failure, INCOMPLETE, INTERRUPTED};
 use crate::output::{Shown, complain, deliver, render, study_folder};
 use crate::settings::{Output, Subject, outputs_fit, reports_fit, study_of_part};
+use crate::{interrupt, progress};
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 use headway_engine::experiment::part::{Merged, Missing, Parts};
+use headway_engine::merge::destination::{Destination, Standing, Watch};
 use headway_engine::merge::{Error, Shards};
-use headway_engine::{run_folder, show_percentiles};
+use headway_engine::{Control, run_folder, show_percentiles};
+use headway_live::clock;
+use headway_records::folder::RECORDS;
 use headway_report::format::plural;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How often a destination is looked at while its shards run.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// How often is looked whether the user waits any longer.
+const AWAKE: Duration = Duration::from_millis(50);
 
 pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     if args.runs.iter().any(|path| Parts::is_one(path)) {
@@ -22,7 +35,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     let out = Output::folder("--out", args.output.out.as_ref());
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;
-    let shards = Shards::open(&args.runs).map_err(failure)?;
+    let Found { shards, interrupted } = find(args)?;
     let was_there = args.output.out.as_ref().is_some_and(|out| out.exists());
     let folder = run_folder(args.output.out.as_deref(), shards.name())?;
     let mut merged = shards.merge(&folder).map_err(|error| {
@@ -43,14 +56,125 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     let failed = complain(written.chain(deliver(shown, &wanted, args.output.quiet)));
     Ok(match exit::of_summary(&merged.summary, args.output.strict) {
         _ if failed => FAILED,
-        code @ (FAILED | INTERRUPTED) => code,
-        _ if merged.is_incomplete() => INCOMPLETE,
+        FAILED => FAILED,
+        _ if interrupted => INTERRUPTED,
+        INTERRUPTED => INTERRUPTED,
+        _ if merged.incomplete() > args.allow_missing as usize => INCOMPLETE,
         code => code,
     })
 }
 
+/// What is to be merged.
+struct Found {
+    shards: Shards,
+    /// Whether the user waited no longer for shards that had not ended.
+    interrupted: bool,
+}
+
+/// The shards that the command names, or those of the destination, once they have ended if that is waited for.
+fn find(args: &MergeArgs) -> Result<Found, Failure> {
+    let is_run = |path: &PathBuf| path.join(RECORDS).is_file() || path.file_name() == Some(RECORDS.as_ref());
+    // What is alone and no run folder should be a destination, and is told what it lacks of one.
+    let of_shards = args.wait
+        || args.runs.iter().any(|path| Destination::is_one(path))
+        || matches!(&args.runs[..], [one] if !is_run(one));
+    let found = match &args.runs[..] {
+        [place] if of_shards => {
+            let control = Control::default();
+            if args.wait {
+                interrupt::steer_wait(&control)?;
+            }
+            let destination = opened(args, place, &control)?;
+            destination.expect(args.expect).map_err(failure)?;
+            let standing = wait(args, &destination, &control)?;
+            if args.wait {
+                interrupt::end()?;
+            }
+            let interrupted = control.asked() > 0 && standing.done < standing.shards;
+            Found { shards: destination.shards().map_err(failure)?, interrupted }
+        }
+        many if of_shards => {
+            let text = "a destination is merged by itself: name it alone, or the run folders of its shards";
+            return Err(Failure::usage(anyhow!("{}: {text}", many[0].display())));
+        }
+        folders => {
+            let shards = Shards::open(folders).map_err(failure)?;
+            shards.expect(args.expect).map_err(failure)?;
+            Found { shards, interrupted: false }
+        }
+    };
+    let count = found.shards.count();
+    if args.allow_missing >= count {
+        let least = "at least one must be there";
+        return Err(Failure::usage(anyhow!(
+            "--allow-missing {}: the run has {}, and {least}",
+            args.allow_missing,
+            plural(u64::from(count), "shard")
+        )));
+    }
+    Ok(found)
+}
+
+/// The destination. While it is waited for it may come to be.
+fn opened(args: &MergeArgs, place: &Path, control: &Control) -> Result<Destination, Failure> {
+    let (begun, grace) = (Instant::now(), Duration::from_nanos(args.grace.0.max(0) as u64));
+    loop {
+        match Destination::open(place) {
+            Err(Error::NotADestination { .. })
+                if args.wait && control.asked() == 0 && begun.elapsed() < grace =>
+            {
+                sleep(AWAKE);
+            }
+            opened => return opened.map_err(failure),
+        }
+    }
+}
+
+/// How the shards stand, once nothing is to be waited for any more.
+fn wait(args: &MergeArgs, destination: &Destination, control: &Control) -> Result<Standing, Failure> {
+    let mut watch = Watch::new(destination, args.grace);
+    let mut standing = watch.look(clock::unix_now()).map_err(failure)?;
+    if !args.wait {
+        if standing.alive > 0 && !args.output.quiet {
+            let _ = writeln!(
+                std::io::stderr(),
+                "headway: {} of {} still running: what they have left so far is merged; --wait waits for them",
+                standing.alive,
+                plural(u64::from(standing.shards), "shard"),
+            );
+        }
+        return Ok(standing);
+    }
+    let mut line = (!args.output.quiet).then(|| progress::Shards::new(destination.count()));
+    while !standing.is_over(clock::unix_now()) && control.asked() == 0 {
+        if let Some(line) = &mut line {
+            line.show(&standing);
+        }
+        let next = Instant::now() + EVERY;
+        while Instant::now() < next && control.asked() == 0 {
+            sleep(AWAKE);
+        }
+        standing = watch.look(clock::unix_now()).map_err(failure)?;
+    }
+    if let Some(line) = &line {
+        line.finish();
+    }
+    Ok(standing)
+}
+
 /// The parts of a study, as its shards have left them.
 fn study(args: &MergeArgs) -> Result<u8, Failure> {
+    let of_a_run = [
+        (args.expect.is_some(), "--expect"),
+        (args.allow_missing > 0, "--allow-missing"),
+        (args.wait, "--wait"),
+    ];
+    if let Some((_, flag)) = of_a_run.iter().find(|(given, _)| *given) {
+        return Err(Failure::usage(anyhow!(
+            "{flag} is about the shards of a run, and {} is a part of a study: leave it out",
+            args.runs[0].display()
+        )));
+    }
     let wanted = args.output.reports.wanted();
     let out = Output::folder("--out", args.output.out.as_ref());
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
@@ -93,6 +217,7 @@ fn failure(error: Error) -> Failure {
     match error {
         Error::Unwritable(error) => error.into(),
         Error::Unreadable(error) => Failure::usage(error),
+        missing @ Error::NoRecords { .. } => Failure { error: missing.into(), code: INCOMPLETE },
         refused => Failure::usage(refused),
     }
 }

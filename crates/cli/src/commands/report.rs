@@ -44,10 +44,11 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         let document = Manifest::read(&run.plan()).map_err(Failure::usage)?;
         let thresholds = if asked.is_empty() { own_thresholds(&document)? } else { asked.to_vec() };
         check_steps(&thresholds, &document.asked.steps).map_err(|text| Failure::usage(anyhow!(text)))?;
-        // Why requests failed is in no log.
+        // Why requests failed is in no log, and what a merge found of the shards in none of the merged one.
         let before = if stored.is_file() { summary_of(&args.run).ok() } else { None };
-        let reasons = before.map(|summary| summary.failure_reasons).into_iter().collect();
-        let told = Told { reasons, ..Told::default() };
+        let of = |summary: Summary| (vec![summary.failure_reasons], summary.shards);
+        let (reasons, shards) = before.map(of).unwrap_or_default();
+        let told = Told { reasons, shards, ..Told::default() };
         (recompute(&run.records(), document, thresholds, told)?, run.path().to_owned())
     };
     show_percentiles(&mut summary, &args.show.percentiles, &folder).map_err(Failure::usage)?;

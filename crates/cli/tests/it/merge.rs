@@ -2,6 +2,9 @@
 //!
 //! The shards are made of a run which 0.1.0 recorded: its records are dealt out as its plan does.
 
+use headway_engine::destination::layout::{
+    Claim, Done, Progress, RunDocument, SCHEMA, StartAt, json as document,
+};
 use headway_records::{LogReader, LogWriter};
 use headway_workload::Shard;
 use std::collections::HashSet;
@@ -220,4 +223,157 @@ fn what_is_no_part_of_one_run_is_refused() {
     let why = headway_engine::merge::Shards::open(&folders).unwrap().merge(&folder).unwrap_err().to_string();
     assert!(why.contains("this log is not of this plan"), "{why}");
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
+}
+
+/// A destination of the recorded run: the shards that `ended` names have ended, and `start` is when they began.
+fn destination(at: &Path, ended: &[u32], start: i128) -> PathBuf {
+    let dest = at.join("dest");
+    fs::create_dir(&dest).unwrap();
+    let own = manifest(&recorded());
+    let zero = i64::try_from(start).unwrap();
+    let run = RunDocument {
+        schema: SCHEMA.to_owned(),
+        version: own.headway.clone(),
+        shards: COUNT,
+        seed: own.plan.seed,
+        start_at: Some(StartAt::Unix(start)),
+        fingerprint: own.fingerprint(),
+        plan_end_ns: own.plan.end_ns,
+        timeout_s: 1.0,
+    };
+    fs::write(dest.join("run.json"), document(&run)).unwrap();
+    for &index in ended {
+        let folder = dest.join(index.to_string());
+        fs::rename(shard(at, index, |_| {}), &folder).unwrap();
+        let began = headway_engine::Manifest { zero_unix_ns: zero, ..manifest(&folder) };
+        fs::write(folder.join("plan.json"), began.json().unwrap()).unwrap();
+        let claim = Claim { host: format!("node-{index}"), pid: 1, at_unix_ns: start };
+        fs::write(folder.join("claim.json"), document(&claim)).unwrap();
+        let bytes = fs::metadata(folder.join("records.arrow")).unwrap().len();
+        let records = planned(index).len() as u64;
+        let done = Done { records, bytes, parts: None, exit_code: 0 };
+        fs::write(folder.join("done.json"), document(&done)).unwrap();
+    }
+    dest
+}
+
+const LONG_AGO: i128 = 1_700_000_000_000_000_000;
+
+#[test]
+fn a_destination_is_merged_as_its_shards_are() {
+    let at = TempDir::new().unwrap();
+    let dest = [destination(at.path(), &[0, 1, 2], LONG_AGO)];
+    let out = at.path().join("merged");
+    assert_eq!(headway(&["merge", "--quiet", "--wait", "--expect", "3"], &dest, &out), 0);
+    let (merged, whole) = (json(&out.join("summary.json")), unsharded(at.path()));
+    for block in ["measured", "arrivals", "rate", "lag", "response", "outcomes", "series", "verdict"] {
+        assert_eq!(merged[block], whole[block], "{block}");
+    }
+    assert_eq!(
+        (&merged["shards"][1]["host"], &merged["shards"][1]["done"]),
+        (&"node-1".into(), &true.into())
+    );
+    // Computed again, the run still says what there was of its shards.
+    assert_eq!(recomputed(at.path(), &out).1["shards"], merged["shards"]);
+    let refused = |words: &[&str], paths: &[PathBuf]| {
+        let out = at.path().join("refused");
+        assert_eq!(headway(&[&["merge", "--quiet"], words].concat(), paths, &out), 2, "{words:?}");
+        assert!(!out.exists(), "a refusal leaves nothing behind");
+    };
+    refused(&["--expect", "0"], &dest);
+    refused(&["--expect", "4"], &dest);
+    refused(&["--allow-missing", "3"], &dest);
+    refused(&["--grace", "1s"], &dest);
+    refused(&[], &[dest[0].clone(), dest[0].clone()]);
+    refused(&[], &[dest[0].clone(), dest[0].join("0")]);
+    refused(&[], &[at.path().join("none")]);
+    refused(&["--wait", "--grace", "0s"], &[at.path().join("none")]);
+    let folders = [0, 1, 2].map(|i| dest[0].join(i.to_string()));
+    refused(&["--expect", "8"], &folders);
+    assert_eq!(headway(&["merge", "--quiet", "--expect", "3"], &folders, &at.path().join("named")), 0);
+}
+
+#[test]
+fn shards_may_be_missing_only_where_that_is_allowed() {
+    let at = TempDir::new().unwrap();
+    let dest = [destination(at.path(), &[0, 2], LONG_AGO)];
+    let merge = |words: &[&str], out: &str| {
+        let out = at.path().join(out);
+        let code = headway(&[&["merge", "--quiet"], words].concat(), &dest, &out);
+        (code, json(&out.join("summary.json")))
+    };
+    // What should have come has had its time.
+    let (code, summary) = merge(&["--wait", "--expect", "3"], "one");
+    assert_eq!(code, 3);
+    assert_eq!(summary["shards"][1]["log"], "missing");
+    assert_eq!(summary["shards"][1]["planned"], planned(1).len() as u64);
+    let (code, allowed) = merge(&["--allow-missing", "1"], "two");
+    assert_eq!(code, 0);
+    assert_eq!(allowed["verdict"], summary["verdict"], "it is said all the same");
+    assert_eq!(allowed["verdict"]["load"], "INCONCLUSIVE");
+    fs::remove_dir_all(dest[0].join("2")).unwrap();
+    assert_eq!(merge(&["--allow-missing", "1"], "three").0, 3);
+    fs::remove_dir_all(dest[0].join("0")).unwrap();
+    assert_eq!(headway(&["merge", "--quiet"], &dest, &at.path().join("four")), 3, "nothing is there");
+    assert!(!at.path().join("four").exists());
+}
+
+/// `headway merge --wait` as a process of its own, and what it said.
+fn waiting(dest: &Path, out: &Path) -> std::process::Child {
+    std::process::Command::new(env!("CARGO_BIN_EXE_headway"))
+        .args(["merge", "--wait", "--grace", "1s"])
+        .arg(dest)
+        .arg("--out")
+        .arg(out)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn a_merge_waits_for_shards_and_shows_them() {
+    let now = headway_live::clock::unix_now();
+    let at = TempDir::new().unwrap();
+    let dest = destination(at.path(), &[0, 1], now + 3_600_000_000_000);
+    let late = TempDir::new().unwrap();
+    let last = destination(late.path(), &[2], now + 3_600_000_000_000).join("2");
+    let progress = Progress { at_unix_ns: now, offered: 12_345, sent: 12_344, ended: 9, failed: 7 };
+    fs::create_dir(dest.join("2")).unwrap();
+    fs::write(dest.join("2/progress.json"), document(&progress)).unwrap();
+    let out = at.path().join("merged");
+    let child = waiting(&dest, &out);
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    for name in ["plan.json", "records.arrow", "done.json"] {
+        fs::copy(last.join(name), dest.join("2").join(name)).unwrap();
+    }
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    assert!(said.starts_with("2/3 done  1 alive  offered 12,345  sent 12,344  failed 7\n"), "{said}");
+    assert_eq!(json(&out.join("summary.json"))["shards"][2]["log"], "complete");
+}
+
+#[test]
+fn an_interrupt_ends_the_wait_and_what_is_there_is_merged() {
+    let at = TempDir::new().unwrap();
+    let start = headway_live::clock::unix_now() + 3_600_000_000_000;
+    let dest = destination(at.path(), &[0, 2], start);
+    let out = at.path().join("merged");
+    let mut child = waiting(&dest, &out);
+    // Its first line says that it waits, and so that it takes signals.
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    assert_eq!(line, "2/3 done  0 alive  offered 0  sent 0  failed 0\n");
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut said, &mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
+    assert!(rest.contains("waiting no longer; what is there is merged"), "{rest}");
+    let summary = json(&out.join("summary.json"));
+    assert_eq!(summary["shards"][1]["log"], "missing");
+    assert_eq!(summary["verdict"]["load"], "INCONCLUSIVE");
 }

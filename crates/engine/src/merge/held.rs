@@ -3,6 +3,7 @@
 //! Every planned arrival is awaited from the first record of a later one on, until its own comes. What this cannot
 //! settle in bounded memory it leaves open: `Run::held_to` then reads the log again, in the order of the plan.
 
+use super::Tally;
 use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos, Record};
 use headway_workload::arrivals::Arrival;
@@ -28,36 +29,45 @@ pub(super) fn arriving(plan: &Plan) -> Vec<bool> {
 pub(super) struct Held {
     arrives: Vec<bool>,
     groups: Vec<Group>,
+    tally: Tally,
 }
 
 struct Group {
     planned: SessionsOf,
+    /// How many of them have been looked at.
+    taken: u64,
     /// Arrivals up to the latest one of which there is a record, from the first on that has none; whether each has one.
     awaited: VecDeque<(Arrival, bool)>,
 }
 
 impl Held {
     pub(super) fn new(plan: &Plan, shard: Shard) -> Held {
-        let group = |group| Group { planned: plan.sessions_of(group, shard), awaited: VecDeque::new() };
-        Held { arrives: arriving(plan), groups: (0..plan.groups.len()).map(group).collect() }
+        let group =
+            |group| Group { planned: plan.sessions_of(group, shard), taken: 0, awaited: VecDeque::new() };
+        let groups = (0..plan.groups.len()).map(group).collect();
+        Held { arrives: arriving(plan), groups, tally: Tally::default() }
     }
 
     /// Takes the next record, whose instants were moved by `shift`; whether all is settled so far.
     #[must_use]
     pub(super) fn take(&mut self, row: &Record, shift: Nanos) -> bool {
+        self.tally.count(row);
         !is_planned(row, &self.arrives) || {
             let intended = Nanos(row.intended.0.wrapping_sub(shift.0));
             self.groups[usize::from(row.group)].take(row.k, intended, row.count)
         }
     }
 
-    /// How many planned arrivals have left no record.
-    pub(super) fn without_record(self) -> u64 {
-        let of = |(group, arrives): (Group, bool)| {
-            let passed = group.awaited.iter().filter(|(_, seen)| !seen).count();
-            if arrives { passed + group.planned.count() } else { 0 }
-        };
-        self.groups.into_iter().zip(self.arrives).map(of).sum::<usize>() as u64
+    /// What there was.
+    pub(super) fn tally(self) -> Tally {
+        let mut tally = self.tally;
+        for (group, _) in self.groups.into_iter().zip(self.arrives).filter(|(_, arrives)| *arrives) {
+            let passed = group.awaited.iter().filter(|(_, seen)| !seen).count() as u64;
+            let rest = group.planned.count() as u64;
+            tally.planned += group.taken + rest;
+            tally.without_record += passed + rest;
+        }
+        tally
     }
 }
 
@@ -94,6 +104,7 @@ impl Group {
     /// Whether there is another arrival, and room for it.
     fn await_next(&mut self) -> bool {
         let next = if self.awaited.len() < AWAITED { self.planned.next() } else { None };
+        self.taken += u64::from(next.is_some());
         self.awaited.extend(next.map(|arrival| (arrival, false)));
         next.is_some()
     }
@@ -118,7 +129,13 @@ mod tests {
     /// How many have left no record, unless it was left open.
     fn held(shard: Shard, rows: &[Record], shift: Nanos) -> Option<u64> {
         let mut held = Held::new(&plan(), shard);
-        rows.iter().all(|row| held.take(row, shift)).then(|| held.without_record())
+        let all = rows.iter().all(|row| held.take(row, shift));
+        all.then(|| {
+            let tally = held.tally();
+            assert_eq!(tally.rows, rows.len() as u64);
+            assert_eq!(tally.planned, self::rows(shard).len() as u64);
+            tally.without_record
+        })
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! A log that turns out to be too far out of order for memory begins the pass again, and is sorted on disk.
 
 use super::held::Held;
-use super::{Error, Run, Shards, unwritable};
+use super::{Error, Run, Shards, Tally, unwritable};
 use crate::manifest::Manifest;
 use crate::recompute::Recomputed;
 use headway_base::Record;
@@ -27,8 +27,8 @@ pub(super) struct Passed {
     pub(super) summary: Summary,
     /// Logs without an end mark.
     pub(super) truncated: Vec<PathBuf>,
-    /// Planned arrivals of these shards which left no record.
-    pub(super) without_record: u64,
+    /// What the log of each shard holds.
+    pub(super) tallies: Vec<Tally>,
 }
 
 /// Merges the logs of these shards into that of `out`.
@@ -94,10 +94,15 @@ fn pass(
         (joined(reading), joined(writing))
     });
     written.map_err(unwritable)?;
-    let (truncated, without_record) = read?;
+    let (truncated, tallies) = read?;
+    for (run, tally) in shards.runs.iter().zip(&tallies) {
+        if let Some(done) = run.played.as_ref().and_then(|played| played.done.as_ref()) {
+            run.is_as_said("rows", tally.rows, done.records)?;
+        }
+    }
     log.finish().map_err(unwritable)?;
     // The log that was made has its end mark, whatever it was made of.
-    Ok(Passed { summary: recomputed.finish(shards.told(), true), truncated, without_record })
+    Ok(Passed { summary: recomputed.finish(shards.told(), true), truncated, tallies })
 }
 
 /// What a thread came to; its panic goes on here.
@@ -110,15 +115,14 @@ fn write(log: &mut NewLog, rows: Receiver<Arc<Vec<Record>>>) -> Result<(), headw
     rows.into_iter().try_for_each(|block| log.append(&block))
 }
 
-/// Reads all logs, holds them to the plan and hands their rows on; the logs without an end mark, and how many planned arrivals left no
-/// record.
+/// Reads all logs, holds them to the plan and hands their rows on; the logs without an end mark, and what each holds.
 fn read(
     shards: &Shards,
     out: &RunFolder,
     limits: Limits,
     disordered: &[PathBuf],
     takers: [SyncSender<Arc<Vec<Record>>>; 2],
-) -> Result<(Vec<PathBuf>, u64), Stopped> {
+) -> Result<(Vec<PathBuf>, Vec<Tally>), Stopped> {
     let logs: Vec<PathBuf> = shards.runs.iter().map(|run| run.folder.records()).collect();
     let mut merge =
         Merge::in_one_pass(&logs, By::Started, limits, out.path(), disordered).map_err(unreadable)?;
@@ -143,15 +147,15 @@ fn read(
         }
     }
     let truncated = merge.merged().truncated.into_iter().map(|(log, _)| log).collect();
-    Ok((truncated, checks.into_iter().map(Check::without_record).sum()))
+    Ok((truncated, checks.into_iter().map(Check::tally).collect()))
 }
 
 /// How a shard is held to its plan.
 enum Check {
     /// While its records pass by.
     Passing(Box<Held>),
-    /// It was, in a pass of its own: so many planned arrivals left no record.
-    Done(u64),
+    /// It was, in a pass of its own.
+    Done(Tally),
 }
 
 impl Check {
@@ -177,10 +181,10 @@ impl Check {
         Ok(())
     }
 
-    fn without_record(self) -> u64 {
+    fn tally(self) -> Tally {
         match self {
-            Check::Passing(held) => held.without_record(),
-            Check::Done(without_record) => without_record,
+            Check::Passing(held) => held.tally(),
+            Check::Done(tally) => tally,
         }
     }
 }

@@ -1,10 +1,15 @@
 //! Shards that are made up: real plans, responses that nobody sent.
 
+use super::destination::{ALIVE, Destination, Standing, WITHOUT_START, Watch};
 use super::*;
+use crate::destination::layout::{
+    CLAIM, Claim, PROGRESS, Progress, RUN, RunDocument, SCHEMA, START, StartAt, StartDocument, json,
+};
 use headway_base::{Outcome, Rate, Stamp};
 use headway_records::{LogWriter, folder};
 use headway_stats::summary::PlanSummary;
 use headway_workload::Process;
+use headway_workload::plan::LONGEST;
 use std::fs;
 use tempfile::TempDir;
 
@@ -72,7 +77,7 @@ pub(super) fn write(at: &Path, own: &Manifest, rows: &[Record], batch: usize) {
 fn merged(shards: Shards, at: &Path, limits: Limits) -> (Vec<u8>, Summary) {
     let folder = RunFolder::create_exact(at).unwrap();
     let merged = shards.merge_within(&folder, limits).unwrap();
-    assert_eq!(merged.arrivals_without_record, 0);
+    assert_eq!(merged.incomplete(), 0);
     (fs::read(folder.records()).unwrap(), merged.summary)
 }
 
@@ -102,4 +107,265 @@ fn logs_out_of_order_are_merged_to_the_same_bytes_and_numbers() {
         let found = merged(open(name, &backwards), &at.path().join(format!("{name}-out")), limits);
         assert!(found == expected, "{name}");
     }
+}
+
+/// What run a destination is of.
+fn run() -> RunDocument {
+    let own = manifest(0);
+    RunDocument {
+        schema: SCHEMA.to_owned(),
+        version: own.headway.clone(),
+        shards: COUNT,
+        seed: own.plan.seed,
+        start_at: Some(StartAt::Unix(i128::from(own.zero_unix_ns))),
+        fingerprint: own.fingerprint(),
+        plan_end_ns: own.plan.end_ns,
+        timeout_s: 30.0,
+    }
+}
+
+fn put<T: serde::Serialize>(at: &Path, name: &str, document: &T) {
+    let path = at.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, json(document)).unwrap();
+}
+
+fn claim(index: u32) -> Claim {
+    Claim { host: format!("node-{index}"), pid: 7, at_unix_ns: 1_699_999_999_000_000_000 }
+}
+
+/// What a shard says when it has ended, of what it has left.
+fn done(at: &Path, index: u32, records: u64) {
+    let bytes = fs::metadata(at.join(format!("{index}/{}", folder::RECORDS))).unwrap().len();
+    let done = Done { records, bytes, parts: None, exit_code: 0 };
+    put(at, &format!("{index}/done.json"), &done);
+}
+
+/// A destination in which the shards that `ended` names have ended.
+fn destination(ended: impl IntoIterator<Item = u32>) -> TempDir {
+    let at = TempDir::new().unwrap();
+    put(at.path(), RUN, &run());
+    for index in ended {
+        put(at.path(), &format!("{index}/{CLAIM}"), &claim(index));
+        write(&at.path().join(index.to_string()), &manifest(index), &rows(index), 100);
+        done(at.path(), index, rows(index).len() as u64);
+    }
+    at
+}
+
+fn shards(at: &Path) -> Result<Shards, Error> {
+    Destination::open(at)?.shards()
+}
+
+fn merge(shards: Shards) -> Result<Merged, Error> {
+    let out = TempDir::new().unwrap();
+    let merged = shards.merge(&RunFolder::create_exact(out.path()).unwrap());
+    if merged.is_err() {
+        assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0, "a refusal leaves nothing behind");
+    }
+    merged
+}
+
+#[test]
+fn a_destination_gives_what_its_folders_give_and_says_what_each_shard_left() {
+    let at = destination(0..COUNT);
+    let folders: Vec<PathBuf> = (0..COUNT).map(|i| at.path().join(i.to_string())).collect();
+    let by_name = merge(Shards::open(&folders).unwrap()).unwrap().summary;
+    let mut merged = merge(shards(at.path()).unwrap()).unwrap();
+    assert_eq!(merged.incomplete(), 0);
+    for (index, shard) in (0..).zip(&merged.summary.shards) {
+        let n = rows(index).len() as u64;
+        let expected = ShardCoverage {
+            shard: format!("{index}/{COUNT}"),
+            host: Some(format!("node-{index}")),
+            planned: Some(n),
+            sent: n,
+            records: n,
+            without_record: 0,
+            log: ShardLog::Complete,
+            done: Some(true),
+        };
+        assert_eq!(*shard, expected);
+    }
+    for shard in &mut merged.summary.shards {
+        (shard.host, shard.done) = (None, None);
+    }
+    assert_eq!(merged.summary, by_name);
+}
+
+#[test]
+fn a_lost_shard_is_named_and_one_that_was_killed_gives_what_it_had() {
+    let at = destination([0]);
+    // Shard 1 was killed: half a log, without an end mark, and no word that it had ended.
+    let half = rows(1).len() / 2;
+    put(at.path(), &format!("1/{CLAIM}"), &claim(1));
+    let killed = at.path().join("1");
+    write(&killed, &manifest(1), &rows(1)[..half], 10);
+    let log = fs::File::options().write(true).open(killed.join(folder::RECORDS)).unwrap();
+    log.set_len(log.metadata().unwrap().len() - 300).unwrap();
+    // Of shard 2 there is nothing but its claim.
+    put(at.path(), &format!("2/{CLAIM}"), &claim(2));
+    let merged = merge(shards(at.path()).unwrap()).unwrap();
+    assert_eq!(merged.incomplete(), 2);
+    let [whole, killed, lost] = &merged.summary.shards[..] else { panic!("{:?}", merged.summary.shards) };
+    assert!(!whole.is_incomplete() && whole.records == rows(0).len() as u64);
+    let planned = rows(1).len() as u64;
+    assert_eq!((killed.log, killed.done, killed.planned), (ShardLog::CutShort, Some(false), Some(planned)));
+    assert_eq!(killed.host.as_deref(), Some("node-1"));
+    assert!(killed.records > 0 && killed.records <= half as u64);
+    assert_eq!(killed.records + killed.without_record, planned);
+    let planned = rows(2).len() as u64;
+    assert_eq!((lost.log, lost.planned, lost.records), (ShardLog::Missing, Some(planned), 0));
+    assert_eq!(lost.host.as_deref(), Some("node-2"));
+    // Nothing is scaled up, and the load is not shown to be VALID.
+    assert_eq!(merged.summary.measured.n, whole.records + killed.records);
+    assert_ne!(merged.summary.verdict.load, Some(LoadVerdict::Valid));
+    let said = |evidence: RunEvidence| {
+        let all = merged.summary.verdict.findings.iter().flat_map(|finding| &finding.evidence);
+        assert!(all.into_iter().any(|found| *found == evidence.clone().into()), "{evidence:?}");
+    };
+    let short =
+        ShortShard { shard: "1/3".into(), n: killed.without_record, planned: killed.planned.unwrap() };
+    said(RunEvidence::MissingRecords { n: killed.without_record, shards: vec![short] });
+    let lost = LostShard { shard: "2/3".into(), planned: Some(planned) };
+    said(RunEvidence::MissingShards { n: planned, shards: vec![lost] });
+    said(RunEvidence::LogCutShort { folder: at.path().join("1").display().to_string() });
+}
+
+#[test]
+fn what_is_no_destination_of_one_run_is_refused() {
+    let refused = |at: &Path, words: &[&str]| {
+        let error = shards(at).and_then(merge).unwrap_err().to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+    };
+    let none = TempDir::new().unwrap();
+    refused(&none.path().join("none"), &["none: there is nothing; name the destination"]);
+    refused(none.path(), &["it is empty: no shard has come yet"]);
+    fs::write(none.path().join("file"), "").unwrap();
+    refused(none.path(), &["no run.json in it"]);
+    refused(&none.path().join("file"), &["a file, and no destination"]);
+
+    let with = |change: &dyn Fn(&Path)| {
+        let at = destination(0..COUNT);
+        change(at.path());
+        at
+    };
+    let of_run = |change: fn(&mut RunDocument)| {
+        let mut document = run();
+        change(&mut document);
+        with(&|at| put(at, RUN, &document))
+    };
+    let expected = |at: &Path| Destination::open(at).and_then(|destination| destination.expect(Some(8)));
+    let at = with(&|_| {});
+    assert_eq!(
+        expected(at.path()).unwrap_err().to_string(),
+        format!("--expect 8: the run in {} has 3 shards", at.path().display())
+    );
+    assert!(Destination::open(at.path()).unwrap().expect(Some(3)).is_ok());
+    refused(of_run(|run| run.shards = 2).path(), &["/2: the run in ", " has 2 shards, 0 to 1"]);
+    refused(of_run(|run| run.shards = 4).path(), &["/0: the shard is 0/3, and 0/4 in run.json"]);
+    refused(of_run(|run| run.shards = 0).path(), &["0 shards; accepted: schema headway.destination/1"]);
+    refused(of_run(|run| run.schema = "headway.destination/9".into()).path(), &["destination/9"]);
+    refused(
+        of_run(|run| run.seed = 12).path(),
+        &["the seed is 11, and 12 in run.json", "two runs are in one"],
+    );
+    refused(
+        of_run(|run| run.version = "9.9".into()).path(),
+        &["the version of headway is", "9.9 in run.json"],
+    );
+    refused(of_run(|run| run.fingerprint = "0".into()).path(), &["the fingerprint of the plan is"]);
+    refused(of_run(|run| run.start_at = Some(StartAt::Unix(5))).path(), &["the start, in ns since 1970, is"]);
+    // A folder that was copied is no other shard.
+    let twice = with(&|at| {
+        fs::remove_dir_all(at.join("1")).unwrap();
+        write(&at.join("1"), &manifest(0), &rows(0), 100);
+    });
+    refused(twice.path(), &["/1: the shard is 0/3, and 1/3 in run.json"]);
+    let rows_less = with(&|at| done(at, 1, rows(1).len() as u64 + 1));
+    refused(rows_less.path(), &["1/records.arrow: it has ", " rows, and done.json beside it says "]);
+    let longer = with(&|at| {
+        let log = fs::File::options().append(true).open(at.join("1").join(folder::RECORDS)).unwrap();
+        log.set_len(log.metadata().unwrap().len() + 1).unwrap();
+    });
+    refused(longer.path(), &["1/records.arrow: it has ", " bytes, and done.json beside it says "]);
+    refused(
+        with(&|at| fs::write(at.join("1/done.json"), "{").unwrap()).path(),
+        &["1/done.json is not a document"],
+    );
+    let only_claims = destination([]);
+    put(only_claims.path(), &format!("0/{CLAIM}"), &claim(0));
+    refused(only_claims.path(), &["none of the 3 shards of the run has left records"]);
+}
+
+#[test]
+fn shards_are_watched_until_they_end_or_should_have() {
+    const S: i128 = 1_000_000_000;
+    let zero = i128::from(manifest(0).zero_unix_ns);
+    let end = zero + i128::from(plan().end().0) + 30 * S;
+    let at = destination([2]);
+    let progress = |index: u32, at_unix_ns: i128, sent: u64| {
+        let document = Progress { at_unix_ns, offered: sent + 1, sent, ended: sent, failed: 1 };
+        put(at.path(), &format!("{index}/{PROGRESS}"), &document);
+    };
+    // What a file system stamps is later than these made-up times: what is there at first counts as seen then.
+    let destination = Destination::open(at.path()).unwrap();
+    let mut watch = Watch::new(&destination, Nanos::from_secs(5));
+    progress(0, zero + S, 10);
+    progress(1, zero - 60 * S, 20);
+    let standing = watch.look(zero + 2 * S).unwrap();
+    let expected = Standing {
+        shards: COUNT,
+        done: 1,
+        alive: 1,
+        offered: 32,
+        sent: 30,
+        failed: 2,
+        until_unix_ns: end + 5 * S,
+    };
+    assert_eq!(standing, expected, "the progress of shard 1 is a minute old");
+    progress(1, zero + 3 * S, 200);
+    let standing = watch.look(zero + 4 * S).unwrap();
+    assert_eq!((standing.alive, standing.sent), (2, 210));
+    let silent = zero + 4 * S + i128::from(ALIVE.0);
+    assert_eq!(watch.look(silent - 1).unwrap().alive, 1, "that of shard 0 is older than ten seconds");
+    assert_eq!(watch.look(silent).unwrap().alive, 0);
+    assert!(!standing.is_over(end + 5 * S - 1) && standing.is_over(end + 5 * S));
+    for index in 0..2 {
+        write(&at.path().join(index.to_string()), &manifest(index), &rows(index), 100);
+        done(at.path(), index, rows(index).len() as u64);
+    }
+    let standing = watch.look(zero + 20 * S).unwrap();
+    assert_eq!((standing.done, standing.alive), (3, 0));
+    assert!(standing.is_over(zero + 20 * S));
+}
+
+#[test]
+fn without_an_end_by_the_plan_shards_are_waited_for_while_there_are_signs_of_them() {
+    const S: i128 = 1_000_000_000;
+    let until = |change: &dyn Fn(&mut RunDocument), start: Option<i128>, claimed: bool| {
+        let at = destination([]);
+        let mut document = run();
+        change(&mut document);
+        put(at.path(), RUN, &document);
+        if claimed {
+            put(at.path(), &format!("1/{CLAIM}"), &claim(1));
+        }
+        if let Some(zero_unix_ns) = start {
+            put(at.path(), START, &StartDocument { zero_unix_ns });
+        }
+        let destination = Destination::open(at.path()).unwrap();
+        let mut watch = Watch::new(&destination, Nanos::from_secs(5));
+        // Long before its files were written, so that they count as written now.
+        watch.look(0).unwrap().until_unix_ns
+    };
+    let plan = i128::from(plan().end().0) + 35 * S;
+    let barrier = |run: &mut RunDocument| run.start_at = Some(StartAt::Barrier);
+    assert_eq!(until(&barrier, Some(77 * S), false), 77 * S + plan);
+    assert_eq!(until(&barrier, None, true), i128::from(WITHOUT_START.0) + 5 * S);
+    let by_itself = |run: &mut RunDocument| run.start_at = None;
+    assert_eq!(until(&by_itself, None, false), i128::from(WITHOUT_START.0) + 5 * S);
+    assert_eq!(until(&by_itself, None, true), claim(1).at_unix_ns + plan);
+    let work = |run: &mut RunDocument| (run.start_at, run.plan_end_ns) = (Some(StartAt::Unix(0)), LONGEST.0);
+    assert_eq!(until(&work, None, true), 35 * S);
 }

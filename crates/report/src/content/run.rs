@@ -9,7 +9,7 @@ use headway_base::rcode::Status;
 use headway_stats::Summary;
 use headway_stats::summary::{
     ConnectCounts, ConnectRow, DatagramRow, Failure, FailureReason, Interval, LabelSummary, PERCENTILES,
-    Source, Spread, StrayCounts, Tail, ThreadGroup, ThresholdResult, TimePart, percentile_key,
+    ShardCoverage, Source, Spread, StrayCounts, Tail, ThreadGroup, ThresholdResult, TimePart, percentile_key,
 };
 
 /// Labels, and groups, that renderings of little room show.
@@ -460,6 +460,43 @@ pub(crate) fn labels(summary: &Summary) -> Option<Section> {
         title: "By label (response time)".into(),
         blocks: vec![Block::Table(table)],
     })
+}
+
+/// The shards that the run was merged of; none of a run that was not.
+pub(crate) fn shards(summary: &Summary) -> Option<Section> {
+    if summary.shards.is_empty() {
+        return None;
+    }
+    let row = |shard: &ShardCoverage| {
+        let (log, tone) = words::shard_log(shard);
+        let lacks = if shard.without_record > 0 { Tone::Bad } else { Tone::Plain };
+        Row::from(vec![
+            Cell::toned(tone, shard.shard.as_str()),
+            Cell::new(shard.planned.map_or("-".into(), count)),
+            Cell::new(count(shard.sent)),
+            Cell::new(count(shard.records)),
+            Cell::toned(lacks, count(shard.without_record)),
+            Cell::toned(tone, log),
+            Cell::new(shard.host.as_deref().unwrap_or("-")),
+        ])
+    };
+    let table = Table {
+        caption: "Shards".into(),
+        columns: vec![
+            Column::word("shard", 1),
+            Column::number("planned", 1),
+            Column::number("sent", 1),
+            Column::number("records", 1),
+            Column::number("without record", 1),
+            Column::word("log", 1),
+            Column::word("host", 1),
+        ],
+        rows: summary.shards.iter().map(row).collect(),
+        row: "shard",
+        snug: Some(5),
+        ..Table::default()
+    };
+    Some(Section { id: "shards", title: "Shards".into(), blocks: vec![Block::Table(table)] })
 }
 
 /// The groups of users that a foreign file names; none without groups.

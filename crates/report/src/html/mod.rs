@@ -148,6 +148,7 @@ fn sections(page: &mut Markup, summary: &Summary) {
     figures::headways(page, summary);
     figures::dispersion(page, summary);
     tables::rules(page, summary);
+    show(page, run_content::shards(summary));
     run::generator(page, summary);
 }
 

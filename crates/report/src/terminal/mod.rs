@@ -82,6 +82,7 @@ impl Output for Terminal {
         numbers::users(&mut page, summary);
         numbers::outcomes(&mut page, summary);
         numbers::labels(&mut page, summary);
+        numbers::shards(&mut page, summary);
         machine::generator(&mut page, summary);
         machine::warnings(&mut page, &below);
         machine::repeat(&mut page, summary, style);

@@ -172,6 +172,11 @@ pub(super) fn labels(page: &mut Page, summary: &Summary) {
     content::run::labels(summary).iter().for_each(|labels| section(page, labels));
 }
 
+/// The shards that a run was merged of.
+pub(super) fn shards(page: &mut Page, summary: &Summary) {
+    content::run::shards(summary).iter().for_each(|shards| section(page, shards));
+}
+
 /// A heading and its facts; nothing without facts.
 pub(super) fn facts(page: &mut Page, title: &str, facts: &[Fact]) {
     if facts.is_empty() {

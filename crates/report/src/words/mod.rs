@@ -39,7 +39,9 @@ pub use users::{method, users};
 use crate::format::{count, instant, plural, share_of, time};
 use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{FindingId, LoadVerdict, RuleOutcome, Source, TimeScaleFrom};
+use headway_stats::summary::{
+    FindingId, LoadVerdict, RuleOutcome, ShardCoverage, ShardLog, Source, TimeScaleFrom,
+};
 use std::collections::BTreeMap;
 
 /// How a statement is to be coloured.
@@ -58,6 +60,16 @@ pub enum Tone {
     Faint,
     /// A heading or a name.
     Strong,
+}
+
+/// How the log of a shard ends, in words.
+pub fn shard_log(shard: &ShardCoverage) -> (&'static str, Tone) {
+    match shard.log {
+        ShardLog::Missing => ("missing", Tone::Bad),
+        ShardLog::CutShort => ("cut short", Tone::Bad),
+        ShardLog::Complete if shard.done == Some(false) => ("whole, shard not done", Tone::Warn),
+        ShardLog::Complete => ("whole", Tone::Plain),
+    }
 }
 
 /// An answer of the verdict: one word, and what it means.

@@ -10,7 +10,7 @@ mod runs;
 pub use audits::{audit_1830, audit_brady, audit_bunched, audit_coarse, audit_even, audit_sessions};
 pub use odd_audits::{audit_empty, audit_hostile, audit_merged};
 pub use runs::{
-    aborted, at_once, balanced, clean, closed, constant, failed, fixed_work, interrupted, overloaded,
+    aborted, at_once, balanced, clean, closed, constant, failed, fixed_work, interrupted, merged, overloaded,
     overloaded_model, refused, saturated, sessions, simulated, stalled, thresholds,
 };
 
@@ -19,7 +19,7 @@ use headway_stats::Summary;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
     Against, Arrivals, Beside, Differs, Failure, FailureReason, Intended, Ks, KsPair, LabelRow, LabelSummary,
-    SCHEMA, Stall, Stated, Text, ThresholdResult,
+    SCHEMA, ShardCoverage, Stall, Stated, Text, ThresholdResult,
 };
 use parts::{block, dispersion, generator, outcomes, tail};
 
@@ -37,6 +37,7 @@ pub const ALL: &[Sample] = &[
     ("thresholds", thresholds),
     ("aborted", aborted),
     ("interrupted", interrupted),
+    ("merged", merged),
     ("empty", empty),
     ("hostile", hostile),
     ("sessions", sessions),
@@ -121,6 +122,15 @@ pub fn hostile() -> Summary {
         n: u64::MAX / 4,
     };
     summary.failures = vec![failure];
+    summary.shards = vec![ShardCoverage {
+        shard: attack.into(),
+        host: Some(attack.repeat(2)),
+        planned: Some(u64::MAX),
+        sent: u64::MAX,
+        records: u64::MAX,
+        without_record: u64::MAX,
+        ..ShardCoverage::default()
+    }];
     let reason = FailureReason {
         outcome: attack.into(),
         status: Some(u16::MAX),

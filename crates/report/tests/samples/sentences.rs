@@ -2,8 +2,8 @@
 
 use headway_stats::summary::evidence::{
     Cause, FailedStep, FirstStamp, GeneratorCause, HeldBackBy, Load, Loop, LostShard, Model, Moving,
-    NoSteadyState, NotCompared, Off, OpenLoad, OpenRule, Reading, Reference, Remark, Remedy, Run, Starts,
-    VariesLess,
+    NoSteadyState, NotCompared, Off, OpenLoad, OpenRule, Reading, Reference, Remark, Remedy, Run, ShortShard,
+    Starts, VariesLess,
 };
 use headway_stats::summary::{Evidence, FindingId, Grows, Infinite, LoadVerdict, Pattern, RuleId, Unsteady};
 
@@ -204,7 +204,12 @@ fn of(id: &FindingId) -> Vec<Evidence> {
         FindingId::RecordsMissing => {
             let shard = |shard: &str, planned| LostShard { shard: shard.into(), planned };
             let shards = vec![shard("1/3", Some(1_234)), shard("2/3", None)];
-            vec![Run::MissingShards { n: 1_234, shards }.into(), Run::MissingRecords { n: 1_234 }.into()]
+            let short = |shard: &str, n| ShortShard { shard: shard.into(), n, planned: 4_000 };
+            vec![
+                Run::MissingShards { n: 1_234, shards }.into(),
+                Run::MissingRecords { n: 1_234, shards: Vec::new() }.into(),
+                Run::MissingRecords { n: 1_234, shards: vec![short("0/3", 1_200), short("2/3", 34)] }.into(),
+            ]
         }
         // A document of another version has its sentence as text.
         FindingId::Other(_) => Vec::new(),

@@ -27,6 +27,7 @@ mod percentiles;
 mod plan;
 mod series;
 mod sessions;
+mod shards;
 mod simulation;
 mod tags;
 mod text;
@@ -57,6 +58,7 @@ pub use percentiles::{PERCENTILES, Percentile, percentile_key};
 pub use plan::{PlanKind, PlanPhase, PlanSummary};
 pub use series::{LabelRow, MeanParts, OTHER_STATUSES, SeriesRow, failure_kind};
 pub use sessions::{Held, Sessions};
+pub use shards::{ShardCoverage, ShardLog};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
 pub use tags::{FindingId, RuleId};
 pub use text::Text;
@@ -197,6 +199,9 @@ pub struct Summary {
     pub simulation: Option<Simulation>,
     /// A recorded run that a simulated one is shown beside; none where none was named.
     pub beside: Option<Beside>,
+    /// The shards that the run was merged of, those that are missing included; left out of a run that was not merged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<ShardCoverage>,
     /// How the generator itself fared; none where nothing watched it.
     pub generator: Option<Generator>,
     /// Why a number is null: its path in this document, and the reason.

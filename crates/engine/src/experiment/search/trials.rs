@@ -260,8 +260,11 @@ impl Trials<'_> {
             let mut manifest = Manifest::read(&folder.join(headway_records::folder::PLAN))?;
             manifest.plan =
                 at_rate(&self.base.plan, rate_of(&spec.plan), spec.plan.seed, judge.reached())?.document();
-            let told =
-                Told { generator: summary.generator.clone(), reasons: vec![summary.failure_reasons.clone()] };
+            let told = Told {
+                generator: summary.generator.clone(),
+                reasons: vec![summary.failure_reasons.clone()],
+                ..Told::default()
+            };
             let records = folder.join(headway_records::folder::RECORDS);
             let again = recompute(&records, manifest, spec.thresholds.clone(), told)?;
             let outcomes = std::mem::take(&mut summary.outcomes);

@@ -2,7 +2,7 @@
 
 use super::Told;
 use crate::format::{chosen_time, count, instant, plural, rate, share, share_of, time};
-use headway_stats::summary::evidence::{LostShard, OpenRule, Run};
+use headway_stats::summary::evidence::{LostShard, OpenRule, Run, ShortShard};
 
 pub(super) fn told(of: &Run) -> Told {
     let told = Told::from(text(of));
@@ -155,7 +155,11 @@ fn text(of: &Run) -> String {
             "planned arrivals are in shards which are missing",
             &format!("These are {}. ", shards.iter().map(lost).collect::<Vec<_>>().join(", ")),
         ),
-        Run::MissingRecords { n } => incomplete(*n, "planned arrivals left no record", ""),
+        Run::MissingRecords { n, shards } => {
+            let of = shards.iter().map(short).collect::<Vec<_>>().join(", ");
+            let of = if of.is_empty() { of } else { format!("By shard: {of}. ") };
+            incomplete(*n, "planned arrivals left no record", &of)
+        }
     }
 }
 
@@ -171,6 +175,10 @@ fn lost(shard: &LostShard) -> String {
         Some(n) => format!("{} ({} planned arrivals)", shard.shard, count(n)),
         None => shard.shard.clone(),
     }
+}
+
+fn short(shard: &ShortShard) -> String {
+    format!("{} ({} of {})", shard.shard, count(shard.n), count(shard.planned))
 }
 
 fn open(rule: &OpenRule) -> String {

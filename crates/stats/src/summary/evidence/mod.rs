@@ -16,7 +16,7 @@ pub use load::{FailedStep, GeneratorCause, Load, Off, Reference};
 pub use loops::{HeldBackBy, Loop, Moving, OpenLoad, Remedy};
 pub use model::Model;
 pub use remarks::{NoSteadyState, NotCompared, Remark};
-pub use run::{LostShard, OpenRule, Run};
+pub use run::{LostShard, OpenRule, Run, ShortShard};
 pub use starts::{Starts, VariesLess};
 
 use serde::{Deserialize, Deserializer, Serialize};

@@ -61,8 +61,12 @@ pub enum Run {
     ShardsApart { apart_s: f64 },
     /// Planned arrivals are in shards that are missing.
     MissingShards { n: u64, shards: Vec<LostShard> },
-    /// Planned arrivals left no record.
-    MissingRecords { n: u64 },
+    /// Planned arrivals left no record: those of these shards.
+    MissingRecords {
+        n: u64,
+        #[serde(default)]
+        shards: Vec<ShortShard>,
+    },
 }
 
 /// A rule that could not be decided.
@@ -74,6 +78,17 @@ pub struct OpenRule {
     pub window_s: Option<f64>,
     /// Number of observations behind it.
     pub n: u64,
+}
+
+/// A shard of which records are missing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ShortShard {
+    /// Its name: `2/4`.
+    pub shard: String,
+    /// Planned arrivals that left no record.
+    pub n: u64,
+    /// Arrivals that it had planned.
+    pub planned: u64,
 }
 
 /// A shard that is missing.

@@ -1,0 +1,84 @@
+//! How the shards of a destination stand, while a merge waits for them.
+
+use headway_engine::merge::destination::Standing;
+use headway_report::format::count;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, Write as _, stderr};
+use std::time::{Duration, Instant};
+
+/// How often there is a new line where lines do not renew themselves.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// The line: one that renews itself on a terminal, one every five seconds elsewhere.
+pub struct Shards {
+    bar: Option<ProgressBar>,
+    last: Option<Instant>,
+}
+
+impl Shards {
+    /// Of so many shards.
+    pub fn new(count: u32) -> Shards {
+        let bar = stderr().is_terminal().then(|| {
+            let all = Some(u64::from(count));
+            let bar = ProgressBar::with_draw_target(all, ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{bar:20} {msg}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Shards { bar, last: None }
+    }
+
+    /// Shows how they stand.
+    pub fn show(&mut self, standing: &Standing) {
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(u64::from(standing.done));
+                bar.set_message(line(standing));
+            }
+            None if self.last.is_none_or(|last| last.elapsed() >= EVERY) => {
+                self.last = Some(Instant::now());
+                // A closed standard error is nobody's loss.
+                let _ = writeln!(stderr(), "{}", line(standing));
+            }
+            None => {}
+        }
+    }
+
+    /// Clears the line.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn line(s: &Standing) -> String {
+    let [done, alive, all] = [s.done, s.alive, s.shards].map(|n| count(u64::from(n)));
+    let [offered, sent, failed] = [s.offered, s.sent, s.failed].map(count);
+    format!("{done}/{all} done  {alive} alive  offered {offered}  sent {sent}  failed {failed}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_fits_a_terminal_beside_its_bar() {
+        let standing = Standing {
+            shards: 1_000,
+            done: 12,
+            alive: 987,
+            offered: 9_999_999_999,
+            sent: 9_999_999_990,
+            failed: 12_345,
+            until_unix_ns: 0,
+        };
+        let text = line(&standing);
+        assert_eq!(
+            text,
+            "12/1,000 done  987 alive  offered 9,999,999,999  sent 9,999,999,990  failed 12,345"
+        );
+        assert!(line(&Standing { shards: 8, offered: 12_345_678, sent: 12_345_670, ..standing }).len() < 79);
+    }
+}

@@ -1,0 +1,335 @@
+//! The destination of a sharded run as a merge finds it: which shards came, what each has left, and how they stand while they run.
+//!
+//! Deliberately absent: what writes a destination ([`crate::destination`]), clocks and waiting: whoever waits says what time it is.
+
+use super::{Error, Played, Run, Shards};
+use crate::destination::folder::Folder;
+use crate::destination::layout::{
+    CLAIM, Claim, DONE, Done, PROGRESS, Progress, RUN, RunDocument, SCHEMA, START, StartAt, StartDocument,
+    of_shard, parse,
+};
+use crate::destination::{Entry, Store, StoreError};
+use headway_base::Nanos;
+use headway_workload::Shard;
+use headway_workload::plan::LONGEST;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// A shard whose progress is younger than this is alive.
+pub const ALIVE: Nanos = Nanos::from_secs(10);
+
+/// A shard that began so much earlier or later than the run is of another run.
+const ANOTHER_START: Nanos = Nanos::from_secs(1);
+
+/// How long shards that have no common start yet are waited for after the last sign of any: the longest that they wait for each other at a barrier,
+/// unless they are told otherwise.
+pub const WITHOUT_START: Nanos = Nanos::from_secs(600);
+
+/// A destination, and what run it is of.
+#[derive(Debug)]
+pub struct Destination {
+    store: Box<dyn Store>,
+    folder: PathBuf,
+    run: RunDocument,
+}
+
+impl Destination {
+    /// Whether that folder is a destination.
+    pub fn is_one(path: &Path) -> bool {
+        path.join(RUN).is_file()
+    }
+
+    /// The destination at that folder.
+    ///
+    /// # Errors
+    /// It is none, or of another version.
+    pub fn open(path: &Path) -> Result<Destination, Error> {
+        let store = Box::new(Folder::new(path));
+        let place = store.place();
+        let found = if path.is_dir() { read::<RunDocument>(&*store, RUN)? } else { None };
+        let Some(run) = found else {
+            let is_empty = || path.read_dir().is_ok_and(|mut files| files.next().is_none());
+            let why = match () {
+                () if !path.exists() => "there is nothing",
+                () if !path.is_dir() => "a file, and no destination",
+                () if is_empty() => "it is empty: no shard has come yet",
+                () => "no destination of a sharded run: no run.json in it",
+            };
+            return Err(Error::NotADestination { place, why });
+        };
+        if run.schema != SCHEMA || run.shards == 0 {
+            let found = format!("schema {}, {} shards", run.schema, run.shards);
+            return Err(Error::Unreadable(anyhow::anyhow!(
+                "{place}/{RUN}: {found}; accepted: schema {SCHEMA} and 1 shard or more"
+            )));
+        }
+        Ok(Destination { store, folder: path.to_owned(), run })
+    }
+
+    /// How many shards the run has.
+    pub fn count(&self) -> u32 {
+        self.run.shards
+    }
+
+    /// Refuses a run of another number of shards than is expected.
+    ///
+    /// # Errors
+    /// [`Error::OtherCount`].
+    pub fn expect(&self, expected: Option<u32>) -> Result<(), Error> {
+        match expected.filter(|&expected| expected != self.run.shards) {
+            Some(expected) => {
+                Err(Error::OtherCount { place: self.store.place(), expected, found: self.run.shards })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The shards that have left a log, checked to be those of this run.
+    ///
+    /// # Errors
+    /// Something in it is of another run, cannot be read, or no shard has left a log.
+    pub fn shards(&self) -> Result<Shards, Error> {
+        let place = self.store.place();
+        let listed = self.store.list("").map_err(failed)?;
+        let here = indices(&listed);
+        if let Some(&beyond) = here.range(self.run.shards..).next() {
+            return Err(Error::Beyond { place, index: beyond, count: self.run.shards });
+        }
+        let (mut runs, mut absent) = (Vec::new(), Vec::new());
+        for index in 0..self.run.shards {
+            let claim = read::<Claim>(&*self.store, &of_shard(index, CLAIM))?;
+            let host = claim.map(|claim| claim.host);
+            let folder = self.folder.join(index.to_string());
+            let has = |name: &str| folder.join(name).is_file();
+            if has(headway_records::folder::PLAN) && has(headway_records::folder::RECORDS) {
+                let done = read::<Done>(&*self.store, &of_shard(index, DONE))?;
+                let run = Run { played: Some(Played { host, done }), ..Run::open(&folder)? };
+                self.belongs(&run, index)?;
+                run.is_as_long_as_said()?;
+                runs.push(run);
+            } else {
+                absent.push((index, host));
+            }
+        }
+        if runs.is_empty() {
+            return Err(Error::NoRecords { place, count: self.run.shards });
+        }
+        Shards::of(runs, absent)
+    }
+
+    /// Holds what a shard says of itself to what the run is.
+    fn belongs(&self, run: &Run, index: u32) -> Result<(), Error> {
+        let (own, manifest) = (&self.run, &run.manifest);
+        let shard = Shard::new(index, own.shards).map_err(|error| Error::Unreadable(error.into()))?;
+        let start = match own.start_at {
+            Some(StartAt::Unix(at)) => Some(at),
+            Some(StartAt::Barrier) => self.start()?,
+            None => None,
+        };
+        let zero = i128::from(manifest.zero_unix_ns);
+        // Clocks that differ by less are a matter of the report.
+        let start = start.filter(|start| start.abs_diff(zero) > u128::from(ANOTHER_START.0.unsigned_abs()));
+        let differs = [
+            ("the seed", own.seed.to_string(), manifest.plan.seed.to_string()),
+            ("the version of headway", own.version.clone(), manifest.headway.clone()),
+            ("the shard", shard.to_string(), run.shard.to_string()),
+            ("the start, in ns since 1970,", start.unwrap_or(zero).to_string(), zero.to_string()),
+            ("the fingerprint of the plan", own.fingerprint.clone(), manifest.fingerprint()),
+        ];
+        match differs.into_iter().find(|(_, of_run, of_shard)| of_run != of_shard) {
+            Some((what, of_run, of_shard)) => {
+                Err(Error::OtherRun { shard: run.folder.path().to_owned(), what, of_run, of_shard })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The plan's zero that a barrier came to.
+    fn start(&self) -> Result<Option<i128>, Error> {
+        Ok(read::<StartDocument>(&*self.store, START)?.map(|start| start.zero_unix_ns))
+    }
+}
+
+/// A document of the store, if it is there.
+fn read<T: DeserializeOwned>(store: &dyn Store, name: &str) -> Result<Option<T>, Error> {
+    let bytes = store.get(name).map_err(failed)?;
+    let place = || format!("{}/{name}", store.place());
+    bytes.map(|bytes| parse(&place(), &bytes)).transpose().map_err(Error::Unreadable)
+}
+
+fn failed(error: StoreError) -> Error {
+    Error::Unreadable(error.into())
+}
+
+/// Numbers of the shards that have left anything.
+fn indices(listed: &[Entry]) -> BTreeSet<u32> {
+    let of = |entry: &Entry| -> Option<u32> {
+        let (index, _) = entry.name.split_once('/')?;
+        // As shards write their numbers: without zeros in front.
+        index.parse().ok().filter(|n: &u32| n.to_string() == index)
+    };
+    listed.iter().filter_map(of).collect()
+}
+
+/// How the shards of a destination stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Standing {
+    /// How many shards the run has.
+    pub shards: u32,
+    /// Shards that have ended.
+    pub done: u32,
+    /// Shards that have not ended, and have written progress within [`ALIVE`].
+    pub alive: u32,
+    /// Arrivals that fell due so far, over all shards.
+    pub offered: u64,
+    /// Requests that were sent so far.
+    pub sent: u64,
+    /// Requests that did not end as ok.
+    pub failed: u64,
+    /// Until when those that have not ended are waited for, nanoseconds since the Unix epoch.
+    pub until_unix_ns: i128,
+}
+
+impl Standing {
+    /// Whether nothing is to be waited for any more at that time, nanoseconds since the Unix epoch.
+    pub fn is_over(&self, now_unix_ns: i128) -> bool {
+        self.done == self.shards || now_unix_ns >= self.until_unix_ns
+    }
+}
+
+/// Looks at a destination again and again, as its shards run.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    destination: &'a Destination,
+    grace: Nanos,
+    shards: BTreeMap<u32, Seen>,
+    /// What was there at the last look, by name: size and time of modification.
+    listed: BTreeMap<String, (u64, i128)>,
+    /// When something changed last, by our clock.
+    changed: Option<i128>,
+    /// When the last shard came that is there.
+    came: Option<i128>,
+    start: Option<i128>,
+}
+
+/// What was seen of a shard.
+#[derive(Debug, Default)]
+struct Seen {
+    done: bool,
+    progress: Progress,
+    /// When its progress was new, by our clock.
+    fresh: Option<i128>,
+}
+
+impl<'a> Watch<'a> {
+    /// Of that destination; its shards get `grace` beyond the end of plan and time-out.
+    pub fn new(destination: &'a Destination, grace: Nanos) -> Watch<'a> {
+        let (shards, listed) = Default::default();
+        Watch { destination, grace, shards, listed, changed: None, came: None, start: None }
+    }
+
+    /// How the shards stand at `now`, nanoseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// The destination cannot be read.
+    pub fn look(&mut self, now: i128) -> Result<Standing, Error> {
+        let store = &*self.destination.store;
+        let first = self.changed.is_none();
+        for Entry { name, size, modified_unix_ns } in store.list("").map_err(failed)? {
+            let is = (size, modified_unix_ns);
+            if self.listed.insert(name.clone(), is) == Some(is) {
+                continue;
+            }
+            // What was there before the first look is as old as its store says.
+            let at = if first { modified_unix_ns.min(now) } else { now };
+            self.changed = Some(self.changed.map_or(at, |changed| changed.max(at)));
+            self.take(&name, now)?;
+        }
+        Ok(self.standing(now))
+    }
+
+    /// Reads a document that is new.
+    fn take(&mut self, name: &str, now: i128) -> Result<(), Error> {
+        let store = &*self.destination.store;
+        if name == START {
+            self.start = self.destination.start()?;
+        }
+        let Some((index, document)) = name.split_once('/') else { return Ok(()) };
+        let Some(index) = index.parse().ok().filter(|&i: &u32| i < self.destination.run.shards) else {
+            return Ok(());
+        };
+        match document {
+            DONE => self.shards.entry(index).or_default().done = true,
+            CLAIM => {
+                let at = read::<Claim>(store, name)?.map(|claim| claim.at_unix_ns);
+                self.came = self.came.max(at);
+            }
+            PROGRESS => {
+                if let Some(progress) = read::<Progress>(store, name)? {
+                    let seen = self.shards.entry(index).or_default();
+                    // Seen for the first time it may be old; its machine's clock says how old.
+                    let at = if seen.fresh.is_none() { progress.at_unix_ns.min(now) } else { now };
+                    (seen.progress, seen.fresh) = (progress, Some(at));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn standing(&self, now: i128) -> Standing {
+        let is_alive = |seen: &&Seen| {
+            let fresh = seen.fresh.is_some_and(|fresh| now - fresh < i128::from(ALIVE.0));
+            fresh && !seen.done
+        };
+        let sum = |of: fn(&Progress) -> u64| self.shards.values().map(|seen| of(&seen.progress)).sum();
+        Standing {
+            shards: self.destination.run.shards,
+            done: self.shards.values().filter(|seen| seen.done).count() as u32,
+            alive: self.shards.values().filter(is_alive).count() as u32,
+            offered: sum(|progress| progress.offered),
+            sent: sum(|progress| progress.sent),
+            failed: sum(|progress| progress.failed),
+            until_unix_ns: self.until(now),
+        }
+    }
+
+    fn until(&self, now: i128) -> i128 {
+        let run = &self.destination.run;
+        let zero = match run.start_at {
+            Some(StartAt::Unix(at)) => Some(at),
+            Some(StartAt::Barrier) => self.start,
+            None => self.came,
+        };
+        let silent = self.changed.unwrap_or(now);
+        let end = match zero {
+            // Work ends when it is done, and so has the longest plan: a shard that lives writes its progress.
+            Some(zero) if run.plan_end_ns >= LONGEST.0 => {
+                silent.max(zero) + i128::from(Nanos::from_secs_f64(run.timeout_s).0)
+            }
+            Some(zero) => run.ends_unix_ns(zero),
+            None => silent + i128::from(WITHOUT_START.0),
+        };
+        end + i128::from(self.grace.0)
+    }
+}
+
+/// Whether what a shard wrote last says that it is of that manifest's run.
+impl Run {
+    /// Refuses a log that is not as long as its shard said when it had ended.
+    fn is_as_long_as_said(&self) -> Result<(), Error> {
+        let Some(done) = self.played.as_ref().and_then(|played| played.done.as_ref()) else { return Ok(()) };
+        let log = self.folder.records();
+        let bytes = std::fs::metadata(&log).map_err(|error| Error::Unreadable(error.into()))?.len();
+        self.is_as_said("bytes", bytes, done.bytes)
+    }
+
+    /// Refuses a log of another number of rows or bytes than its shard said when it had ended.
+    pub(super) fn is_as_said(&self, what: &'static str, found: u64, said: u64) -> Result<(), Error> {
+        if found == said {
+            return Ok(());
+        }
+        Err(Error::NotAsDone { log: self.folder.records(), what, found, said })
+    }
+}
