@@ -10,7 +10,7 @@ mod runs;
 pub use audits::{audit_1830, audit_brady, audit_bunched, audit_coarse, audit_even, audit_sessions};
 pub use odd_audits::{audit_empty, audit_hostile, audit_merged};
 pub use runs::{
-    aborted, at_once, balanced, clean, closed, constant, failed, fixed_work, interrupted, merged, overloaded,
+    aborted, at_once, balanced, clean, closed, constant, failed, fixed_work, interrupted, overloaded,
     overloaded_model, refused, saturated, sessions, simulated, stalled, thresholds,
 };
 
@@ -37,7 +37,6 @@ pub const ALL: &[Sample] = &[
     ("thresholds", thresholds),
     ("aborted", aborted),
     ("interrupted", interrupted),
-    ("merged", merged),
     ("empty", empty),
     ("hostile", hostile),
     ("sessions", sessions),

@@ -5,8 +5,7 @@ use headway_base::KnownFailure;
 use headway_stats::Summary;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    Decoded, Failure, FailureReason, Finding, LoadVerdict, Severity, ShardCoverage, ShardLog, Source, Stall,
-    ThresholdOutcome, Why,
+    Decoded, Failure, FailureReason, Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome, Why,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -122,29 +121,6 @@ pub fn interrupted() -> Summary {
     let mut summary = live("interrupted", "http://127.0.0.1:8080/bars -R 200/s -d 60s");
     summary.measured.interrupted = true;
     summary.thresholds.clear();
-    summary
-}
-
-/// Merged of a destination: a shard that is whole, one that was killed, one of which there is nothing, and one that did not say that it
-/// had ended.
-pub fn merged() -> Summary {
-    let mut summary = live("clean", "http://127.0.0.1:8080/bars -R 200/s -d 60s");
-    let shard = |index: u32, records: u64, log, done| ShardCoverage {
-        shard: format!("{index}/4"),
-        host: (index != 2).then(|| format!("load-generator-{index}.example.net")),
-        planned: Some(3_012),
-        sent: records,
-        records,
-        without_record: 3_012 - records,
-        log,
-        done: Some(done),
-    };
-    summary.shards = vec![
-        shard(0, 3_012, ShardLog::Complete, true),
-        shard(1, 1_507, ShardLog::CutShort, false),
-        shard(2, 0, ShardLog::Missing, false),
-        shard(3, 3_012, ShardLog::Complete, false),
-    ];
     summary
 }
 
