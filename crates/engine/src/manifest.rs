@@ -94,6 +94,28 @@ impl Manifest {
         Ok(shards.iter().map(|shard| Shard::parse(shard)).collect::<Result<_, _>>()?)
     }
 
+    /// What all shards of one run have in common, apart from how many there are: what each is, in words, and its value.
+    pub fn in_common(&self) -> [(&'static str, String); 10] {
+        let (plan, asked) = (&self.plan, &self.asked);
+        [
+            ("the version of the plan", plan.version.to_string()),
+            ("the seed", plan.seed.to_string()),
+            ("the plan", serde_json::to_string(&plan.groups).unwrap_or_default()),
+            ("the end of the warm-up, in ns,", plan.measured_from_ns.to_string()),
+            ("the end of the plan, in ns,", plan.end_ns.to_string()),
+            ("the list of steps", asked.steps.join(", ")),
+            ("the list of thresholds", asked.thresholds.join(", ")),
+            ("the time-out, in s,", format!("{:?}", asked.timeout_s)),
+            ("--tolerance time-scale, in s,", format!("{:?}", asked.time_scale_s)),
+            ("live or simulated", asked.target.is_some().to_string()),
+        ]
+    }
+
+    /// A fingerprint of what all shards of the run [have in common](Manifest::in_common).
+    pub fn fingerprint(&self) -> String {
+        crate::fingerprint::fingerprint(&self.in_common())
+    }
+
     /// What the log says about itself.
     ///
     /// # Errors

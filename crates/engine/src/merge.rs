@@ -318,39 +318,11 @@ impl Run {
     }
 
     fn belongs_to(&self, other: &Run) -> Result<(), Error> {
-        let (one, two) = (&self.manifest, &other.manifest);
         let paths = || (self.folder.path().to_owned(), other.folder.path().to_owned());
-        let json = |value: &Manifest| serde_json::to_string(&value.plan.groups).unwrap_or_default();
-        let differs = [
-            ("the version of the plan", one.plan.version.to_string(), two.plan.version.to_string()),
-            ("the seed", one.plan.seed.to_string(), two.plan.seed.to_string()),
-            ("the number of shards", self.shard.count().to_string(), other.shard.count().to_string()),
-            ("the plan", json(one), json(two)),
-            (
-                "the end of the warm-up, in ns,",
-                one.plan.measured_from_ns.to_string(),
-                two.plan.measured_from_ns.to_string(),
-            ),
-            ("the end of the plan, in ns,", one.plan.end_ns.to_string(), two.plan.end_ns.to_string()),
-            ("the list of steps", one.asked.steps.join(", "), two.asked.steps.join(", ")),
-            ("the list of thresholds", one.asked.thresholds.join(", "), two.asked.thresholds.join(", ")),
-            (
-                "the time-out, in s,",
-                format!("{:?}", one.asked.timeout_s),
-                format!("{:?}", two.asked.timeout_s),
-            ),
-            (
-                "--tolerance time-scale, in s,",
-                format!("{:?}", one.asked.time_scale_s),
-                format!("{:?}", two.asked.time_scale_s),
-            ),
-            (
-                "live or simulated",
-                one.asked.target.is_some().to_string(),
-                two.asked.target.is_some().to_string(),
-            ),
-        ];
-        if let Some((what, first, second)) = differs.into_iter().find(|(_, first, second)| first != second) {
+        let count = |run: &Run| ("the number of shards", run.shard.count().to_string());
+        let all = |run: &Run| std::iter::once(count(run)).chain(run.manifest.in_common());
+        let differs = all(self).zip(all(other)).find(|(one, other)| one != other);
+        if let Some(((what, first), (_, second))) = differs {
             let (one, other) = paths();
             return Err(Error::OtherPlan { one, other, what, first, second });
         }

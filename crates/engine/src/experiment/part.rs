@@ -15,7 +15,6 @@ use headway_records::RunFolder;
 use headway_workload::Shard;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -61,18 +60,8 @@ impl PartOf {
     }
 }
 
-/// 64-bit FNV-1a, in hexadecimal digits, of what is played and judged: the same for the same study by the same version. Threads, the
-/// command, notes and a run beside are not in it.
+/// [Of](crate::fingerprint) what is played and judged. Threads, the command, notes and a run beside are not in it.
 fn fingerprint(spec: &StudySpec) -> String {
-    struct Hash(u64);
-    impl fmt::Write for Hash {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            for byte in text.bytes() {
-                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-            }
-            Ok(())
-        }
-    }
     let StudySpec {
         name,
         command: _,
@@ -87,11 +76,16 @@ fn fingerprint(spec: &StudySpec) -> String {
         beside: _,
         notes: _,
     } = spec;
-    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-    let played = (name, seed, replications, parameters, places, thresholds, not_judged, labels);
-    // A hash takes whatever comes.
-    let _ = write!(hash, "{played:?}");
-    format!("{:016x}", hash.0)
+    crate::fingerprint::fingerprint(&(
+        name,
+        seed,
+        replications,
+        parameters,
+        places,
+        thresholds,
+        not_judged,
+        labels,
+    ))
 }
 
 /// A play as it is written down.

@@ -1,0 +1,245 @@
+//! What stands in a destination: names of objects, and the documents in them. Shards write them, `headway merge` reads them.
+//!
+//! ```text
+//! run.json               what run this is; made by the shard that comes first
+//! ready/<i>.json         shard i waits at the barrier
+//! start.json             when all begin; made by a shard that sees all of them ready
+//! <i>/claim.json         a process plays shard i
+//! <i>/plan.json, ...     the files of a run folder; in a bucket, the log in parts
+//! <i>/parts/000001, ...  consecutive pieces of the bytes of the log; together they are it
+//! <i>/progress.json      how shard i stands
+//! <i>/done.json          shard i has ended, and everything of it is here
+//! ```
+
+use headway_base::Nanos;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Name and version of the shape of all documents here.
+pub const SCHEMA: &str = "headway.destination/1";
+
+/// What run this is: a [`RunDocument`].
+pub const RUN: &str = "run.json";
+/// When all begin: a [`StartDocument`].
+pub const START: &str = "start.json";
+/// Folder of those that wait at the barrier.
+pub const READY: &str = "ready";
+/// In a shard's folder: who plays it, a [`Claim`].
+pub const CLAIM: &str = "claim.json";
+/// In a shard's folder: how it stands, a [`Progress`].
+pub const PROGRESS: &str = "progress.json";
+/// In a shard's folder: that it has ended, a [`Done`].
+pub const DONE: &str = "done.json";
+/// In a shard's folder: folder of the pieces of its log.
+pub const PARTS: &str = "parts";
+
+/// The name of an object of shard `i`.
+pub fn of_shard(i: u32, name: &str) -> String {
+    format!("{i}/{name}")
+}
+
+/// The name of the object by which shard `i` waits at the barrier, a [`Ready`].
+pub fn ready(i: u32) -> String {
+    format!("{READY}/{i}.json")
+}
+
+/// The name of piece `number` of the log of shard `i`, counted from 1.
+pub fn part(i: u32, number: u32) -> String {
+    format!("{i}/{PARTS}/{number:06}")
+}
+
+/// When all shards begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum StartAt {
+    /// At this instant, nanoseconds since the Unix epoch.
+    Unix(i128),
+    /// When all are ready.
+    Barrier,
+}
+
+impl fmt::Display for StartAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartAt::Unix(at) => write!(f, "{at}"),
+            StartAt::Barrier => f.write_str("barrier"),
+        }
+    }
+}
+
+impl From<StartAt> for String {
+    fn from(start: StartAt) -> String {
+        start.to_string()
+    }
+}
+
+impl TryFrom<String> for StartAt {
+    type Error = <i128 as FromStr>::Err;
+
+    fn try_from(text: String) -> Result<StartAt, Self::Error> {
+        match &*text {
+            "barrier" => Ok(StartAt::Barrier),
+            instant => Ok(StartAt::Unix(instant.parse()?)),
+        }
+    }
+}
+
+/// `run.json`: what run a destination is of.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunDocument {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of the program.
+    pub version: String,
+    /// How many shards there are.
+    pub shards: u32,
+    /// The seed of the plan.
+    pub seed: u64,
+    /// When all begin; none: each when it comes.
+    pub start_at: Option<StartAt>,
+    /// Of what all shards have in common ([`Manifest::fingerprint`](crate::Manifest::fingerprint)).
+    pub fingerprint: String,
+    /// When the plan ends, nanoseconds from its zero; a day after it where work ends it.
+    pub plan_end_ns: i64,
+    /// How long a response may take, seconds.
+    pub timeout_s: f64,
+}
+
+impl RunDocument {
+    /// When a run that began at `zero` has ended by its plan: the plan's end and the time-out after it, nanoseconds since the Unix epoch.
+    pub fn ends_unix_ns(&self, zero_unix_ns: i128) -> i128 {
+        zero_unix_ns + i128::from(self.plan_end_ns) + i128::from(Nanos::from_secs_f64(self.timeout_s).0)
+    }
+}
+
+/// `start.json`: when the shards of a run begin that met at the barrier.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StartDocument {
+    /// The plan's zero, nanoseconds since the Unix epoch.
+    pub zero_unix_ns: i128,
+}
+
+/// `ready/<i>.json`: a shard waits at the barrier.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Ready {
+    /// The machine's name.
+    pub host: String,
+    /// When this was written, by that machine's clock, nanoseconds since the Unix epoch.
+    pub at_unix_ns: i128,
+}
+
+/// `<i>/claim.json`: a process plays a shard.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Claim {
+    /// The machine's name.
+    pub host: String,
+    /// The process.
+    pub pid: u32,
+    /// When it came, by that machine's clock, nanoseconds since the Unix epoch.
+    pub at_unix_ns: i128,
+}
+
+/// `<i>/progress.json`: how a shard stands.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Progress {
+    /// When this was written, by that machine's clock, nanoseconds since the Unix epoch.
+    pub at_unix_ns: i128,
+    /// Arrivals of the shard that fell due so far; of a plan without arrivals, requests that were sent.
+    pub offered: u64,
+    /// Requests that were sent so far.
+    pub sent: u64,
+    /// Requests that ended so far, whatever the outcome.
+    pub ended: u64,
+    /// Of those, the ones that did not end as ok.
+    pub failed: u64,
+}
+
+/// `<i>/done.json`: a shard has ended, and everything of it is in the destination. Written last.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Done {
+    /// Rows of its log.
+    pub records: u64,
+    /// Bytes of its log.
+    pub bytes: u64,
+    /// Pieces of its log; none where it is one file.
+    pub parts: Option<u32>,
+    /// How its process exits.
+    pub exit_code: u8,
+}
+
+/// The bytes of a document.
+pub fn json<T: Serialize>(document: &T) -> Vec<u8> {
+    // Numbers and texts: nothing that JSON has not.
+    let mut text = serde_json::to_vec_pretty(document).unwrap_or_default();
+    text.push(b'\n');
+    text
+}
+
+/// Reads a document; `place` says where it stands, for the error.
+///
+/// # Errors
+/// It is no such document, or of another version of it: names it, and the line.
+pub fn parse<T: for<'a> Deserialize<'a>>(place: &str, bytes: &[u8]) -> anyhow::Result<T> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        anyhow::anyhow!(
+            "{place} is not a document of a destination as this version of headway writes it: {error}"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(start_at: Option<StartAt>) -> RunDocument {
+        RunDocument {
+            schema: SCHEMA.to_owned(),
+            version: "0.1.0".to_owned(),
+            shards: 8,
+            seed: u64::MAX,
+            start_at,
+            fingerprint: "00c0ffee".to_owned(),
+            plan_end_ns: 70_000_000_000,
+            timeout_s: 30.0,
+        }
+    }
+
+    #[test]
+    fn documents_are_read_as_they_were_written() {
+        let starts = [None, Some(StartAt::Barrier), Some(StartAt::Unix(1_764_072_000_123_456_789))];
+        for start_at in starts {
+            let text = json(&run(start_at));
+            assert_eq!(parse::<RunDocument>("run.json", &text).unwrap(), run(start_at));
+        }
+        let text = String::from_utf8(json(&run(starts[2]))).unwrap();
+        assert!(text.contains("\"start_at\": \"1764072000123456789\""), "{text}");
+        assert!(String::from_utf8(json(&run(None))).unwrap().contains("\"start_at\": null"));
+        let done = Done { records: 3, bytes: 900, parts: None, exit_code: 0 };
+        assert_eq!(parse::<Done>("done.json", &json(&done)).unwrap(), done);
+        let start = StartDocument { zero_unix_ns: 1_764_072_000_123_456_789 };
+        assert_eq!(parse::<StartDocument>("start.json", &json(&start)).unwrap(), start);
+    }
+
+    #[test]
+    fn what_is_no_document_is_named() {
+        for text in ["", "{}", "[]", "{\"zero_unix_ns\": \"soon\"}"] {
+            let error = parse::<StartDocument>("dest/start.json", text.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with("dest/start.json is not a document of a destination"), "{error}");
+        }
+        let late = String::from_utf8(json(&run(None))).unwrap().replace("null", "\"noon\"");
+        assert!(parse::<RunDocument>("run.json", late.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn names_are_in_the_order_of_their_numbers() {
+        assert_eq!(of_shard(12, CLAIM), "12/claim.json");
+        assert_eq!(ready(0), "ready/0.json");
+        assert!(part(3, 9) < part(3, 10) && part(3, 10) == "3/parts/000010");
+    }
+
+    #[test]
+    fn a_run_ends_with_its_plan_and_the_time_out() {
+        assert_eq!(run(None).ends_unix_ns(1_000), 100_000_001_000);
+    }
+}

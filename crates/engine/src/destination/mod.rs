@@ -1,0 +1,99 @@
+//! The destination of a sharded run: a place that all shards share, in which each writes its own results and merging finds them.
+//!
+//! It is a [`Store`] of named objects: a folder, local or shared ([`folder`]). What stands in it is in [`layout`]. There is no leader: who
+//! comes first makes what all need, by creating it once. Deliberately absent: the merge.
+
+pub mod folder;
+pub mod layout;
+
+use headway_base::Nanos;
+use std::fmt::Debug;
+use thiserror::Error;
+
+/// Whether an object was made that was not to be there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Put {
+    /// It was made, complete.
+    Made,
+    /// There is one of that name, which stays as it was.
+    Taken,
+}
+
+/// An object of a store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Its name below the destination, parts separated by `/`.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// When it was last written by the store's clock, nanoseconds since the Unix epoch, rounded down to the store's
+    /// [resolution](Store::resolution).
+    pub modified_unix_ns: i128,
+}
+
+/// What is wrong with a store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// It does not let us: rights or credentials are missing or refused, or there is no such place. Trying again is of no use.
+    Refused,
+    /// It fails: trying again may help.
+    Failed,
+}
+
+/// A store could not do what it was asked for.
+#[derive(Debug, Error)]
+#[error("{place} cannot be {doing}: {what}")]
+pub struct StoreError {
+    /// The object, secrets replaced.
+    pub place: String,
+    /// What was to be done with it: `read`, `written`, `listed`.
+    pub doing: &'static str,
+    /// Whether trying again may help.
+    pub why: Why,
+    /// What the store says.
+    pub what: String,
+}
+
+/// Objects under names. Each appears complete or not at all, and several processes may use it at once.
+///
+/// A name is one or more parts separated by `/`.
+pub trait Store: Debug + Send + Sync {
+    /// What it is called in messages, secrets replaced.
+    fn place(&self) -> String;
+
+    /// Writes an object unless there is one of that name: of several that try at once, one makes it.
+    ///
+    /// A store may carry a request out and lose its response; a second try then finds the object taken. Who must know compares the bytes.
+    ///
+    /// # Errors
+    /// The store refuses or fails; whether the object was made is then not known.
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<Put, StoreError>;
+
+    /// Writes an object, in place of another if there is one.
+    ///
+    /// # Errors
+    /// The store refuses or fails.
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// The bytes of an object, if it is there.
+    ///
+    /// # Errors
+    /// The store refuses or fails.
+    fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Size and time of an object, if it is there.
+    ///
+    /// # Errors
+    /// The store refuses or fails.
+    fn entry(&self, name: &str) -> Result<Option<Entry>, StoreError>;
+
+    /// All objects whose names begin with `under` and `/`, or all there are if it is empty, in the order of their names. None if there is no such
+    /// place.
+    ///
+    /// # Errors
+    /// The store refuses or fails.
+    fn list(&self, under: &str) -> Result<Vec<Entry>, StoreError>;
+
+    /// Times of modification are rounded down to a multiple of this, or to less.
+    fn resolution(&self) -> Nanos;
+}
