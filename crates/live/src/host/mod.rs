@@ -17,6 +17,12 @@ pub fn default_connections() -> u32 {
     (descriptors().soft.saturating_sub(200) / 2).clamp(1, 10_000) as u32
 }
 
+/// The name of this machine (hostname(7)); `localhost` where the system does not say.
+pub fn name() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    Some(name.trim()).filter(|name| !name.is_empty()).unwrap_or("localhost").to_owned()
+}
+
 /// Cores that this process may use.
 pub fn cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)

@@ -136,6 +136,13 @@ fn text(of: &Run) -> String {
                 "{variable} is set and not used: Headway connects directly, never through a proxy. The target is {target}."
             )
         }
+        Run::JoinedLate { late_s, missed } => {
+            let missed = match missed {
+                0 => "No arrival had fallen due.".to_owned(),
+                n => format!("{} had fallen due by then and ended as unsent.", plural(*n, "arrival")),
+            };
+            format!("The run joined its plan {} after it had begun (--start-at). {missed}", time(*late_s))
+        }
         Run::LogLost { lost, written, error } => format!(
             "The log has lost {} and holds {}: {error}. The statistics have all of them.",
             plural(*lost, "row"),

@@ -53,6 +53,8 @@ pub enum Run {
     },
     /// A variable of the environment names a proxy for that target, and the run did not use it.
     ProxyNotUsed { variable: String, target: String },
+    /// The run joined a plan that had begun so long before, and passed over the arrivals that had fallen due.
+    JoinedLate { late_s: f64, missed: u64 },
     /// The log lacks rows, for that error of the system.
     LogLost { lost: u64, written: u64, error: String },
     /// The log in that folder has no end mark.

@@ -1,0 +1,314 @@
+//! A shard's seat in a destination: the destination is of its run, and no other process plays the shard.
+
+use super::address::Address;
+use super::layout::{self, Claim, RunDocument, SCHEMA, StartAt, StartDocument};
+use super::{Put, Store, StoreError, Why};
+use crate::{Error, Manifest, NotPlayed};
+use anyhow::anyhow;
+use headway_records::RunFolder;
+use headway_workload::Shard;
+use serde::Deserialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A shard's seat. While this process plays the shard, and ever after, no other does.
+#[derive(Clone, Debug)]
+pub struct Seat {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) run: RunDocument,
+    pub(super) shard: Shard,
+    /// The shard's own folder, where the store is a folder.
+    pub(super) folder: Option<PathBuf>,
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Error {
+        match error.why {
+            Why::Refused => Error::usage(error),
+            Why::Failed => Error::failed(error),
+        }
+    }
+}
+
+impl Seat {
+    /// Takes the seat of the shard of that manifest, whose run begins at `start`; the destination is made if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the destination is of another run, or of one that has ended, or refuses to be used; [`NotPlayed::Superseded`] if another
+    /// process has the seat; [`Error::Failed`] if the store fails.
+    pub(crate) fn take(
+        address: &Address,
+        manifest: &Manifest,
+        shard: Shard,
+        start: Option<StartAt>,
+    ) -> Result<Seat, Error> {
+        let store = address.open()?;
+        let run = RunDocument {
+            schema: SCHEMA.to_owned(),
+            version: manifest.headway.clone(),
+            shards: shard.count(),
+            seed: manifest.plan.seed,
+            start_at: start,
+            fingerprint: manifest.fingerprint(),
+            plan_end_ns: manifest.plan.end_ns,
+            timeout_s: manifest.asked.timeout_s.unwrap_or(0.0),
+        };
+        let folder = match address {
+            Address::Folder(path) => Some(path.join(shard.index().to_string())),
+            Address::Bucket(_) => None,
+        };
+        let seat = Seat { store, run, shard, folder };
+        seat.belongs(manifest)?;
+        seat.claim()?;
+        Ok(seat)
+    }
+
+    /// The run folder of the shard: in the destination where that is a folder, else one of its own under `headway-runs`.
+    pub(crate) fn run_folder(&self, name: &str) -> Result<RunFolder, Error> {
+        match &self.folder {
+            Some(path) => Ok(RunFolder::within(path)?),
+            None => crate::run_folder(None, name),
+        }
+    }
+
+    /// Whether the files of the run are published piece by piece.
+    pub(super) fn is_remote(&self) -> bool {
+        self.folder.is_none()
+    }
+
+    /// The name of an object of this shard.
+    pub(super) fn own(&self, name: &str) -> String {
+        layout::of_shard(self.shard.index(), name)
+    }
+
+    pub(super) fn read<T: for<'a> Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, Error> {
+        let Some(bytes) = self.store.get(name)? else { return Ok(None) };
+        let place = format!("{}/{name}", self.store.place());
+        layout::parse(&place, &bytes).map(Some).map_err(Error::usage)
+    }
+
+    /// The destination is of this run: it is made that, or it was.
+    fn belongs(&self, manifest: &Manifest) -> Result<(), Error> {
+        let place = self.store.place();
+        if self.store.entry(headway_records::folder::PLAN)?.is_some() {
+            return Err(Error::usage(anyhow!(
+                "--out {place} is the folder of a single run; with --shard it is the place of all shards: name one that is new or theirs"
+            )));
+        }
+        if self.store.put_new(layout::RUN, &layout::json(&self.run))? == Put::Made {
+            return Ok(());
+        }
+        // What has been taken is there, unless it was removed since.
+        let Some(there) = self.read::<RunDocument>(layout::RUN)? else { return self.belongs(manifest) };
+        let here = &self.run;
+        let differs = |what: &str, there: &dyn ToString, here: &dyn ToString| {
+            let (there, here) = (there.to_string(), here.to_string());
+            (there != here).then(|| (what.to_owned(), there, here))
+        };
+        let began = |run: &RunDocument| run.start_at.map_or("none".to_owned(), shown);
+        let found = differs("schema of the destination", &there.schema, &here.schema)
+            .or_else(|| differs("version of headway", &there.version, &here.version))
+            .or_else(|| differs("number of shards", &there.shards, &here.shards))
+            .or_else(|| differs("seed", &there.seed, &here.seed))
+            .or_else(|| differs("--start-at", &began(&there), &began(here)))
+            .or_else(|| {
+                let same = (&there.fingerprint, there.plan_end_ns, there.timeout_s)
+                    == (&here.fingerprint, here.plan_end_ns, here.timeout_s);
+                (!same).then(|| self.differing(manifest, &there))
+            });
+        match found {
+            None => Ok(()),
+            Some((what, there, here)) => Err(Error::usage(anyhow!(
+                "--out {place} is of another run: {what} is {there} there and {here} here: name another place, or the same run"
+            ))),
+        }
+    }
+
+    /// What of the plan differs, by the manifest of any shard that has left one, and its value there and here; else the fingerprints.
+    fn differing(&self, manifest: &Manifest, there: &RunDocument) -> (String, String, String) {
+        let manifests = (0..there.shards).filter_map(|i| {
+            let bytes = self.store.get(&layout::of_shard(i, headway_records::folder::PLAN)).ok()??;
+            serde_json::from_slice::<Manifest>(&bytes).ok()
+        });
+        let differs = manifests.take(1).find_map(|other| {
+            let pairs = other.in_common().into_iter().zip(manifest.in_common());
+            pairs.into_iter().find(|(one, two)| one != two)
+        });
+        let short = |text: String| match text.char_indices().nth(200) {
+            Some((end, _)) => format!("{} ...", &text[..end]),
+            None => text,
+        };
+        match differs {
+            Some(((what, there), (_, here))) => {
+                (what.trim_start_matches("the ").to_owned(), short(there), short(here))
+            }
+            None => (
+                "fingerprint of the plan".to_owned(),
+                there.fingerprint.clone(),
+                self.run.fingerprint.clone(),
+            ),
+        }
+    }
+
+    /// No other process plays this shard, and from now on none will.
+    fn claim(&self) -> Result<(), Error> {
+        let own = Claim {
+            host: headway_live::host::name(),
+            pid: std::process::id(),
+            at_unix_ns: headway_live::clock::unix_now(),
+        };
+        let name = self.own(layout::CLAIM);
+        if self.store.put_new(&name, &layout::json(&own))? == Put::Made {
+            return Ok(());
+        }
+        let Some(other) = self.read::<Claim>(&name)? else { return self.claim() };
+        if other == own {
+            // The store made it and its response was lost.
+            return Ok(());
+        }
+        let zero = match self.run.start_at {
+            Some(StartAt::Unix(zero)) => zero,
+            Some(StartAt::Barrier) => self
+                .read::<StartDocument>(layout::START)?
+                .map_or(other.at_unix_ns, |start| start.zero_unix_ns),
+            None => other.at_unix_ns,
+        };
+        let ended = self.run.ends_unix_ns(zero);
+        if ended < own.at_unix_ns {
+            return Err(Error::usage(anyhow!(
+                "--out {} holds a run that ended at {}: name another place",
+                self.store.place(),
+                instant(ended)
+            )));
+        }
+        Err(NotPlayed::Superseded {
+            shard: self.shard.to_string(),
+            host: other.host,
+            pid: other.pid,
+            at: instant(other.at_unix_ns),
+        }
+        .into())
+    }
+}
+
+/// A start as people read it.
+fn shown(start: StartAt) -> String {
+    match start {
+        StartAt::Unix(at) => instant(at),
+        StartAt::Barrier => start.to_string(),
+    }
+}
+
+/// An instant as people read it: RFC 3339.
+pub(crate) fn instant(unix_ns: i128) -> String {
+    jiff::Timestamp::from_nanosecond(unix_ns).map_or_else(|_| format!("{unix_ns} ns"), |at| at.to_string())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::RunSpec;
+    use crate::destination::folder::Folder;
+    use headway_base::{Nanos, Rate};
+    use headway_workload::{Plan, Process};
+    use std::path::Path;
+
+    pub(in super::super) fn plan(seed: u64, rate: f64, shard: Shard) -> Plan {
+        let none = Nanos::ZERO;
+        let plan = Plan::ramp_and_hold(seed, Process::Poisson, Rate(rate), none, none, Nanos::from_secs(10));
+        Plan { shard, ..plan }
+    }
+
+    fn manifest(plan: Plan) -> Manifest {
+        Manifest::new(&RunSpec::new("test", plan, 4), Some("http://127.0.0.1:9/"), None, 0)
+    }
+
+    fn shard(i: u32) -> Shard {
+        Shard::new(i, 3).unwrap()
+    }
+
+    fn take(place: &Path, plan: Plan, start: Option<StartAt>) -> Result<Seat, Error> {
+        let shard = plan.shard;
+        Seat::take(&Address::Folder(place.to_owned()), &manifest(plan), shard, start)
+    }
+
+    fn refused(taken: Result<Seat, Error>) -> String {
+        match taken {
+            Err(Error::Usage(error)) => format!("{error:#}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn shards_of_one_run_share_a_place_and_others_are_refused_with_both_values() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().join("run");
+        let noon = StartAt::Unix(4_102_488_000_000_000_000);
+        for i in [1, 0] {
+            take(&place, plan(7, 100.0, shard(i)), Some(noon)).unwrap();
+        }
+        let four = Plan { shard: Shard::new(2, 4).unwrap(), ..plan(7, 100.0, shard(2)) };
+        let later = StartAt::Unix(4_102_488_060_000_000_000);
+        for (other, start, told) in [
+            (plan(8, 100.0, shard(2)), Some(noon), "seed is 7 there and 8 here"),
+            (four, Some(noon), "number of shards is 3 there and 4 here"),
+            (
+                plan(7, 100.0, shard(2)),
+                Some(later),
+                "--start-at is 2100-01-01T12:00:00Z there and 2100-01-01T12:01:00Z here",
+            ),
+            (plan(7, 100.0, shard(2)), None, "--start-at is 2100-01-01T12:00:00Z there and none here"),
+            (
+                plan(7, 100.0, shard(2)),
+                Some(StartAt::Barrier),
+                "--start-at is 2100-01-01T12:00:00Z there and barrier here",
+            ),
+            (plan(7, 200.0, shard(2)), Some(noon), "fingerprint of the plan is "),
+        ] {
+            let why = refused(take(&place, other, start));
+            assert!(why.contains(told) && why.contains("is of another run"), "{why}");
+        }
+        // Where a shard has left its plan, what differs is named.
+        let folder = Folder::new(&place);
+        folder.put("0/plan.json", &manifest(plan(7, 100.0, shard(0))).json().unwrap()).unwrap();
+        let why = refused(take(&place, plan(7, 200.0, shard(2)), Some(noon)));
+        assert!(why.contains("plan is [{") && why.contains("200"), "{why}");
+        let text = String::from_utf8(folder.get(layout::RUN).unwrap().unwrap()).unwrap();
+        folder.put(layout::RUN, text.replace(env!("CARGO_PKG_VERSION"), "0.0.9").as_bytes()).unwrap();
+        let why = refused(take(&place, plan(7, 100.0, shard(2)), Some(noon)));
+        assert!(why.contains("version of headway is 0.0.9 there and "), "{why}");
+        folder.put(layout::RUN, b"{}").unwrap();
+        let why = refused(take(&place, plan(7, 100.0, shard(2)), Some(noon)));
+        assert!(why.contains("run.json is not a document of a destination"), "{why}");
+        assert_eq!(folder.entry("2/claim.json").unwrap(), None, "whoever is refused leaves no claim");
+    }
+
+    #[test]
+    fn a_shard_is_played_once() {
+        let place = tempfile::tempdir().unwrap();
+        take(place.path(), plan(7, 100.0, shard(2)), None).unwrap();
+        match take(place.path(), plan(7, 100.0, shard(2)), None) {
+            Err(Error::NotPlayed(NotPlayed::Superseded { shard, host, pid, .. })) => {
+                assert_eq!((&*shard, host), ("2/3", headway_live::host::name()));
+                assert_eq!(pid, std::process::id());
+            }
+            other => panic!("{other:?}"),
+        }
+        // The plan of 10 s and the time-out of 30 s are over.
+        let folder = Folder::new(place.path());
+        let long_ago = Claim { host: "a".into(), pid: 1, at_unix_ns: 1_764_072_000_000_000_000 };
+        folder.put("2/claim.json", &layout::json(&long_ago)).unwrap();
+        let why = refused(take(place.path(), plan(7, 100.0, shard(2)), None));
+        assert!(why.contains("holds a run that ended at 2025-11-25T12:00:40Z"), "{why}");
+        // A shard that has not been played yet is.
+        take(place.path(), plan(7, 100.0, shard(1)), None).unwrap();
+    }
+
+    #[test]
+    fn the_folder_of_a_single_run_is_no_place_for_shards() {
+        let place = tempfile::tempdir().unwrap();
+        Folder::new(place.path()).put("plan.json", b"{}").unwrap();
+        let why = refused(take(place.path(), plan(7, 100.0, shard(0)), None));
+        assert!(why.contains("is the folder of a single run"), "{why}");
+    }
+}
