@@ -324,8 +324,8 @@ pub struct RunArgs {
     /// How to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
-    /// Start at this time (RFC 3339) or after a delay (+5s); use it to start several machines together. After that time the plan is joined where it is
-    #[arg(help_heading = "Machine", long, value_name = "TIME|+5s")]
+    /// Start at this time (RFC 3339), after a delay (+5s), or when all shards are there (barrier, which waits for 10 minutes at most; barrier(20m) for 20). After that time the plan is joined where it is
+    #[arg(help_heading = "Machine", long, value_name = "TIME|+5s|barrier")]
     pub start_at: Option<String>,
     /// How long after the time of --start-at the plan may still be joined; later, nothing is sent and the exit code is 75 [default: 10s]
     #[arg(help_heading = "Machine", long, value_parser = units::parse_time, value_name = "TIME")]

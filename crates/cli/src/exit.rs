@@ -58,6 +58,8 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
                 NotPlayed::TooLate { .. } | NotPlayed::Over { .. } => LATE,
                 // The shard is in good hands.
                 NotPlayed::Superseded { .. } => FINE,
+                NotPlayed::Interrupted => INTERRUPTED,
+                // NotMet, and what is still to come.
                 _ => FAILED,
             },
             Some(headway_engine::Error::Failed(_)) | None => FAILED,

@@ -16,6 +16,14 @@ pub enum Error {
     NotPlayed(#[from] NotPlayed),
 }
 
+/// Those shards that are not there, as the end of a sentence.
+fn absent(missing: &[String]) -> String {
+    match missing {
+        [] => String::new(),
+        some => format!("; missing: {}", some.join(", ")),
+    }
+}
+
 /// Why a run was not played that could have been.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -42,6 +50,17 @@ pub enum NotPlayed {
         /// Since when, by the clock of its machine, RFC 3339.
         at: String,
     },
+    /// Shards did not come to where they were to meet.
+    #[error("--start-at barrier: {why}{}: nothing was sent", absent(missing))]
+    NotMet {
+        /// What ended the wait.
+        why: String,
+        /// Those that had not come by then, `i/N`.
+        missing: Vec<String>,
+    },
+    /// The user ended it before it began.
+    #[error("interrupted before the run began: nothing was sent")]
+    Interrupted,
     /// The plan is over.
     #[error("the plan began {late} ago (--start-at) and ended {ended} ago: nothing was sent")]
     Over {

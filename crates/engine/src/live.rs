@@ -88,6 +88,8 @@ pub enum Start {
     In(Nanos),
     /// At this instant, nanoseconds since the Unix epoch.
     AtUnix(i128),
+    /// When all shards of the run are there, but for as long only.
+    Barrier(Nanos),
 }
 
 impl Live {
@@ -220,6 +222,7 @@ impl Live {
         let Some(Keep { place: Place::Destination(address), .. }) = &spec.keep else { return Ok(None) };
         let start = match self.start {
             Some(Start::AtUnix(zero)) => Some(StartAt::Unix(zero)),
+            Some(Start::Barrier(_)) => Some(StartAt::Barrier),
             Some(Start::In(_)) | None => None,
         };
         // When it begins is not known yet, and not among what shards have in common.
@@ -252,14 +255,26 @@ impl Live {
         // The wall clock is looked at once; whoever is too late leaves nothing behind.
         let clock = match self.start {
             Some(Start::AtUnix(zero)) => Some(self.joined(plan, zero)?),
-            Some(Start::In(_)) | None => None,
+            Some(Start::In(_) | Start::Barrier(_)) | None => None,
         };
-        let joins = clock.is_some();
         // Before the folder is made, so that a refusal leaves none; and while the process is small.
         let held = wait::Held::begin(&self.wait)
             .map_err(|refused| Error::Usage(anyhow::Error::from(refused).context("--realtime")))?;
         let findings = self.findings(spec);
-        let kept = Kept::make(spec, self.seat(spec)?)?;
+        let seat = self.seat(spec)?;
+        let clock = match (self.start, &seat) {
+            (Some(Start::Barrier(longest)), Some(seat)) => {
+                Some(self.joined(plan, seat.meet(longest, cancel)?)?)
+            }
+            (Some(Start::Barrier(_)), None) => {
+                return Err(Error::usage(anyhow!(
+                    "--start-at barrier is where the shards of a run meet: it needs --shard and --out"
+                )));
+            }
+            (Some(Start::In(_) | Start::AtUnix(_)) | None, _) => clock,
+        };
+        let joins = clock.is_some();
+        let kept = Kept::make(spec, seat)?;
         let clock = clock.unwrap_or_else(|| match self.start {
             Some(Start::In(ahead)) => Clock::starting_in(ahead),
             _ => Clock::starting_in(LEAD),

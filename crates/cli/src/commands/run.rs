@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::{Goal, Progress};
 use crate::settings::{Output, RunSettings, Subject, outputs_fit, reports_fit};
-use headway_engine::{Backend, Keep, Observer, Place, dry_run};
+use headway_engine::{Backend, Keep, Observer, Place, Start, dry_run};
 use headway_live::Control;
 use headway_records::RunFolder;
 use headway_stats::Summary;
@@ -66,6 +66,9 @@ pub(super) fn play(
             plan.seed,
             settings.load.remarks(),
         );
+    }
+    if matches!(settings.live.start, Some(Start::Barrier(_))) && !quiet {
+        let _ = writeln!(std::io::stderr(), "headway: waiting for all {} shards", plan.shard.count());
     }
     for finding in settings.live.findings(&settings.spec).iter().filter(|_| !quiet) {
         let _ = writeln!(std::io::stderr(), "headway: {}", headway_report::words::findings::text(finding));

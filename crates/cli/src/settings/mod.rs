@@ -148,6 +148,13 @@ impl RunSettings {
             live.tls_setup()?;
         }
         let output = args.output.clone();
+        if matches!(live.start, Some(Start::Barrier(_)))
+            && (load.plan.shard == Shard::WHOLE || output.out.is_none())
+        {
+            bail!(
+                "--start-at barrier is where the shards of a run meet: give --shard i/N and --out DEST too"
+            );
+        }
         base.shown.percentiles = output.show.percentiles.clone();
         base.shown.notes = args.notes.kept(&live.redactor)?;
         let spec = RunSpec {
@@ -296,14 +303,25 @@ pub fn waiting(args: WaitArgs, scale: Option<TimeScale>) -> Result<wait::Setting
     Ok(wait::Settings { strategy: args.wait, realtime: args.realtime, time_scale, ..default })
 }
 
-/// Reads `+5s` or an RFC 3339 time.
+/// How long a shard waits for the others unless something else is asked for.
+const BARRIER: Nanos = Nanos::from_secs(600);
+
+/// Reads `+5s`, `barrier`, `barrier(20m)` or an RFC 3339 time.
 fn start(text: &str) -> Result<Start> {
+    if text == "barrier" {
+        return Ok(Start::Barrier(BARRIER));
+    }
+    if let Some(longest) = text.strip_prefix("barrier(").and_then(|rest| rest.strip_suffix(')')) {
+        return Ok(Start::Barrier(
+            headway_base::units::parse_time(longest).context("--start-at barrier(TIME)")?,
+        ));
+    }
     if let Some(ahead) = text.strip_prefix('+') {
         let ahead = headway_base::units::parse_time(ahead).context("--start-at")?;
         return Ok(Start::In(ahead));
     }
     let at: jiff::Timestamp = text.parse().map_err(|_| {
-        anyhow!("--start-at '{text}' is not a time: write for example +5s or 2026-01-31T12:00:00Z")
+        anyhow!("--start-at '{text}' is not a time: write for example +5s, 2026-01-31T12:00:00Z or barrier")
     })?;
     Ok(Start::AtUnix(at.as_nanosecond()))
 }

@@ -113,14 +113,19 @@ impl RunDocument {
     }
 }
 
-/// `start.json`: when the shards of a run begin that met at the barrier.
+/// `start.json`: when the shards of a run begin that met at the barrier, or that they do not.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StartDocument {
-    /// The plan's zero, nanoseconds since the Unix epoch.
+    /// The plan's zero, nanoseconds since the Unix epoch; 0 ([`NEVER`](StartDocument::NEVER)): a shard has given up before all were there, and none begins.
     pub zero_unix_ns: i128,
 }
 
-/// `ready/<i>.json`: a shard waits at the barrier.
+impl StartDocument {
+    /// A shard has given up before all were there.
+    pub const NEVER: StartDocument = StartDocument { zero_unix_ns: 0 };
+}
+
+/// `ready/<i>.json` and `clock/<i>.json`: a shard waits at the barrier; it looks at the store's clock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Ready {
     /// The machine's name.

@@ -1,15 +1,20 @@
 //! A shard's seat in a destination: the destination is of its run, and no other process plays the shard.
 
 use super::address::Address;
-use super::layout::{self, Claim, RunDocument, SCHEMA, StartAt, StartDocument};
+use super::layout::{self, Claim, Ready, RunDocument, SCHEMA, StartAt, StartDocument};
 use super::{Put, Store, StoreError, Why};
 use crate::{Error, Manifest, NotPlayed};
 use anyhow::anyhow;
+use headway_base::Nanos;
+use headway_live::Control;
 use headway_records::RunFolder;
 use headway_workload::Shard;
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A shard's seat. While this process plays the shard, and ever after, no other does.
 #[derive(Clone, Debug)]
@@ -168,9 +173,16 @@ impl Seat {
         }
         let zero = match self.run.start_at {
             Some(StartAt::Unix(zero)) => zero,
-            Some(StartAt::Barrier) => self
-                .read::<StartDocument>(layout::START)?
-                .map_or(other.at_unix_ns, |start| start.zero_unix_ns),
+            Some(StartAt::Barrier) => match self.read::<StartDocument>(layout::START)? {
+                Some(StartDocument::NEVER) => {
+                    return Err(Error::usage(anyhow!(
+                        "--out {} holds a run whose shards did not all come: name another place",
+                        self.store.place()
+                    )));
+                }
+                Some(start) => start.zero_unix_ns,
+                None => other.at_unix_ns,
+            },
             None => other.at_unix_ns,
         };
         let ended = self.run.ends_unix_ns(zero);
@@ -188,6 +200,71 @@ impl Seat {
             at: instant(other.at_unix_ns),
         }
         .into())
+    }
+}
+
+/// How often a shard at the barrier looks who is there: in a folder, and in a bucket.
+const LOOKS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+
+/// How far ahead the start lies when all are there: that each has read of it, and is ready, by then.
+const AHEAD: Nanos = Nanos::from_secs(5);
+
+impl Seat {
+    /// Waits for all shards of the run, at most so long; when it begins, nanoseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// [`NotPlayed::NotMet`] if not all have come, [`NotPlayed::Interrupted`]; [`Error::Failed`] if the store fails.
+    pub(crate) fn meet(&self, longest: Nanos, control: &Control) -> Result<i128, Error> {
+        let began = Instant::now();
+        let longest = Duration::from_nanos(longest.0.max(0) as u64);
+        let ready = Ready { host: headway_live::host::name(), at_unix_ns: headway_live::clock::unix_now() };
+        self.store.put(&layout::ready(self.shard.index()), &layout::json(&ready))?;
+        let every = LOOKS[usize::from(self.is_remote())];
+        loop {
+            match self.read::<StartDocument>(layout::START)? {
+                Some(StartDocument::NEVER) => {
+                    return Err(self.not_met("a shard has given up".to_owned(), &self.missing()?));
+                }
+                Some(start) => return Ok(start.zero_unix_ns),
+                None => {}
+            }
+            let missing = self.missing()?;
+            let over = began.elapsed() >= longest;
+            let interrupted = control.asked() > 0;
+            if missing.is_empty() || over || interrupted {
+                // One of them is true for all: that the run begins, or that it does not.
+                let start = match missing.is_empty() && !interrupted {
+                    true => {
+                        StartDocument { zero_unix_ns: headway_live::clock::unix_now() + i128::from(AHEAD.0) }
+                    }
+                    false => StartDocument::NEVER,
+                };
+                self.store.put_new(layout::START, &layout::json(&start))?;
+                if interrupted {
+                    return Err(NotPlayed::Interrupted.into());
+                }
+                if self.read::<StartDocument>(layout::START)? == Some(StartDocument::NEVER)
+                    && !missing.is_empty()
+                {
+                    let waited = Nanos(longest.as_nanos() as i64);
+                    return Err(self.not_met(format!("not all shards came within {waited}"), &missing));
+                }
+                continue;
+            }
+            thread::sleep(every.min(longest.saturating_sub(began.elapsed())));
+        }
+    }
+
+    /// The shards that have not come to the barrier.
+    fn missing(&self) -> Result<Vec<u32>, Error> {
+        let here: HashSet<String> =
+            self.store.list(layout::READY)?.into_iter().map(|entry| entry.name).collect();
+        Ok((0..self.shard.count()).filter(|i| !here.contains(&layout::ready(*i))).collect())
+    }
+
+    fn not_met(&self, why: String, missing: &[u32]) -> Error {
+        let missing = missing.iter().map(|i| format!("{i}/{}", self.shard.count())).collect();
+        NotPlayed::NotMet { why, missing }.into()
     }
 }
 
@@ -209,7 +286,7 @@ pub(super) mod tests {
     use super::*;
     use crate::RunSpec;
     use crate::destination::folder::Folder;
-    use headway_base::{Nanos, Rate};
+    use headway_base::Rate;
     use headway_workload::{Plan, Process};
     use std::path::Path;
 
@@ -302,6 +379,62 @@ pub(super) mod tests {
         assert!(why.contains("holds a run that ended at 2025-11-25T12:00:40Z"), "{why}");
         // A shard that has not been played yet is.
         take(place.path(), plan(7, 100.0, shard(1)), None).unwrap();
+    }
+
+    /// Each shard in a thread of its own, with how long it waits; what each came to.
+    fn meeting(place: &Path, shards: &[(u32, Nanos)], control: &Control) -> Vec<Result<i128, Error>> {
+        thread::scope(|scope| {
+            let meet = |&(i, longest): &(u32, Nanos)| {
+                scope.spawn(move || {
+                    take(place, plan(7, 100.0, shard(i)), Some(StartAt::Barrier))?.meet(longest, control)
+                })
+            };
+            let all: Vec<_> = shards.iter().map(meet).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        })
+    }
+
+    #[test]
+    fn shards_that_meet_begin_at_one_instant_ahead() {
+        let place = tempfile::tempdir().unwrap();
+        let minute = Nanos::from_secs(60);
+        let before = headway_live::clock::unix_now();
+        let met = meeting(place.path(), &[(2, minute), (0, minute), (1, minute)], &Control::default());
+        let zeros: Vec<i128> = met.into_iter().map(Result::unwrap).collect();
+        assert!(zeros.iter().all(|zero| *zero == zeros[0]), "{zeros:?}");
+        let after = headway_live::clock::unix_now();
+        let ahead = i128::from(AHEAD.0);
+        assert!((before + ahead..=after + ahead).contains(&zeros[0]), "{zeros:?}");
+    }
+
+    #[test]
+    fn who_does_not_come_is_named_and_none_begins() {
+        let place = tempfile::tempdir().unwrap();
+        let (short, long) = (Nanos::from_millis(300), Nanos::from_secs(60));
+        let met = meeting(place.path(), &[(0, short), (2, long)], &Control::default());
+        let why: Vec<String> = met.into_iter().map(|one| one.unwrap_err().to_string()).collect();
+        assert!(
+            why[0].contains("not all shards came within 300ms; missing: 1/3: nothing was sent"),
+            "{why:?}"
+        );
+        // It waits no longer for what will not be.
+        assert!(why[1].contains("a shard has given up; missing: 1/3"), "{why:?}");
+        let late =
+            meeting(place.path(), &[(1, long)], &Control::default()).remove(0).unwrap_err().to_string();
+        assert!(late.contains("a shard has given up: nothing was sent"), "{late}");
+        let why = refused(take(place.path(), plan(7, 100.0, shard(0)), Some(StartAt::Barrier)));
+        assert!(why.contains("holds a run whose shards did not all come"), "{why}");
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_wait_of_all() {
+        let place = tempfile::tempdir().unwrap();
+        let control = Control::default();
+        control.stop();
+        let met = meeting(place.path(), &[(0, Nanos::from_secs(60))], &control).remove(0);
+        assert!(matches!(met, Err(Error::NotPlayed(NotPlayed::Interrupted))), "{met:?}");
+        let other = meeting(place.path(), &[(1, Nanos::from_secs(60))], &Control::default()).remove(0);
+        assert!(other.unwrap_err().to_string().contains("a shard has given up; missing: 2/3"));
     }
 
     #[test]
