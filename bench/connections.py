@@ -89,7 +89,7 @@ def held(headway, connections, parts, rate, seconds):
             run = [
                 [headway, "run", f"http://{address(i)}:{port}/", "-u", str(connections), "--think", f"uniform(0s,{2 * think}s)",
                  "--shard", f"{i}/{parts}", "--seed", SEED, "--warmup", f"{2 * think + 1}s", "-d", f"{seconds}s", "--wait", "sleep",
-                 "--start-at", at, "--out", f"{folder}/run-{i}"]
+                 "--start-at", at, "--out", f"{folder}/run"]
                 for i in range(parts)
             ]
             with processes(run, folder) as clients:
@@ -104,7 +104,7 @@ def held(headway, connections, parts, rate, seconds):
                         full = [private(client.pid) or full[i] for i, client in enumerate(clients)]
                         most = max(most, kernel())
                 codes = [client.wait(120) for client in clients]
-        runs = [f"{folder}/run-{i}" for i in range(parts)]
+        runs = [f"{folder}/run/{i}" for i in range(parts)] if parts > 1 else [f"{folder}/run"]
         merged = subprocess.run(
             [headway, "merge", *runs, "--out", f"{folder}/merged", "--json", "-"], capture_output=True, text=True, timeout=600)
         if not merged.stdout:

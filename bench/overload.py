@@ -104,11 +104,11 @@ def load(spaces, url, sockets, folder):
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(zero))
     length = f"{WARM_S + SECONDS + 1:g}s"
     flags = ["--connecting", sockets, "--connect-timeout", f"{int(TIMEOUT_S * 1000)}ms", "-d", length, "--seed", 1, "--start-at", stamp]
-    flags += ["--threads", 1, "--wait", "sleep", "--quiet", "--no-log", "-H", "Accept-Encoding: gzip"]
+    flags += ["--threads", 1, "--wait", "sleep", "--quiet", "-H", "Accept-Encoding: gzip"]
     started = []
     for i, space in enumerate(spaces):
-        shard = ["--shard", f"{i}/{len(spaces)}"] if len(spaces) > 1 else []
-        command = inside(space, HEADWAY, "run", url, *flags, *shard, "--out", folder / f"{sockets}-{i}")
+        shard = ["--shard", f"{i}/{len(spaces)}"] if len(spaces) > 1 else ["--no-log"]
+        command = inside(space, HEADWAY, "run", url, *flags, *shard, "--out", folder / f"{sockets}")
         log = open(folder / f"{sockets}-{i}.log", "w")
         started.append(subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT))
         log.close()

@@ -205,20 +205,20 @@ def kept(tmp):
     with Recorder(slow_or_wrong) as server:
         env = {"TARGET": server.url}
         for i in range(2):
-            headway("run", "s.yaml", "--shard", f"{i}/2", "--out", f"shard-{i}", "--quiet", cwd=tmp, env=env)
+            headway("run", "s.yaml", "--shard", f"{i}/2", "--out", "run", "--quiet", cwd=tmp, env=env)
     reasons = lambda folder: json.loads((tmp / folder / "summary.json").read_text())["failure_reasons"]
     key = lambda row: (row["outcome"], row["status"], row["kind"], row["reason"], row["example"])
     for i in range(2):
-        own = reasons(f"shard-{i}")
+        own = reasons(f"run/{i}")
         late = [row for row in own["rows"] if row["outcome"] == "timeout"]
         equal([(row["reason"], row["kind"]) for row in late], [("no complete response within 300ms", "response-timeout")], "time-outs")
-        headway("report", f"shard-{i}", "--recompute", "--json", f"again-{i}.json", cwd=tmp)
+        headway("report", f"run/{i}", "--recompute", "--json", f"again-{i}.json", cwd=tmp)
         equal(json.loads((tmp / f"again-{i}.json").read_text())["failure_reasons"], own, "computed again")
         counts.append({key(row): row["n"] for row in own["rows"]})
-    headway("merge", "shard-0", "shard-1", "--out", "all", "--quiet", cwd=tmp)
+    headway("merge", "run/0", "run/1", "--out", "all", "--quiet", cwd=tmp)
     both = {k: sum(of.get(k, 0) for of in counts) for k in set(counts[0]) | set(counts[1])}
     equal({key(row): row["n"] for row in reasons("all")["rows"]}, both, "merged")
-    (tmp / "shard-0" / "summary.json").unlink()
-    headway("report", "shard-0", "--recompute", "--json", "killed.json", cwd=tmp)
+    (tmp / "run/0/summary.json").unlink()
+    headway("report", "run/0", "--recompute", "--json", "killed.json", cwd=tmp)
     killed = json.loads((tmp / "killed.json").read_text())["failure_reasons"]["rows"]
     expect([row["outcome"] for row in killed] == ["timeout"], f"without a summary: {killed}")

@@ -53,18 +53,18 @@ def merged(tmp):
     with Serve("--service", "exp(2ms)", "--servers", "4", tmp=tmp) as serve:
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
         load = ["-R", "300", "-d", "4s", "--seed", "5", "--start-at", at, "--quiet"]
-        shards = [Headway(["run", serve.url, *load, "--shard", f"{i}/3", "--out", f"shard-{i}"], tmp) for i in range(3)]
+        shards = [Headway(["run", serve.url, *load, "--shard", f"{i}/3", "--out", "run"], tmp) for i in range(3)]
         for shard in shards:
             shard.ended().exits(0, 98)
-    of = [json.loads((tmp / f"shard-{i}/summary.json").read_text()) for i in range(3)]
-    headway("merge", "shard-2", "shard-0", "shard-1", "--out", "all", "--quiet", cwd=tmp).exits(0, 98)
+    of = [json.loads((tmp / f"run/{i}/summary.json").read_text()) for i in range(3)]
+    headway("merge", "run/2", "run/0", "run/1", "--out", "all", "--quiet", cwd=tmp).exits(0, 98)
     summary = json.loads((tmp / "all/summary.json").read_text())
     equal(summary["measured"]["n"], sum(s["measured"]["n"] for s in of), "arrivals")
     for outcome, n in summary["outcomes"].items():
         equal(n, sum(s["outcomes"].get(outcome, 0) for s in of), outcome)
     equal(len(summary["generator"]["workers"]), 3, "workers")
     equal(summary["measured"]["n"], len(planned("-R", "300", "-d", "4s", "--seed", "5", cwd=tmp)), "arrivals of the whole plan")
-    lost = headway("merge", "shard-0", "shard-2", "--out", "two", "--json", "two.json", cwd=tmp).exits(3)
+    lost = headway("merge", "run/0", "run/2", "--out", "two", "--json", "two.json", cwd=tmp).exits(3)
     contains(flat(lost.out), f"1/3 ({of[1]['measured']['n']} planned arrivals)", "the report")
 
 

@@ -228,8 +228,11 @@ def headway(*arguments, cwd, **options):
 
 
 def start_run(url, *arguments, tmp, name="run", **options):
-    folder = tmp / name
-    return Headway(["run", url, *arguments, "--out", folder], tmp, folder=folder, **options)
+    place = tmp / name
+    # With a shard it is the place of all shards.
+    shards = [shard for flag, shard in zip(arguments, arguments[1:]) if flag == "--shard"]
+    folder = place / shards[0].split("/")[0] if shards else place
+    return Headway(["run", url, *arguments, "--out", place], tmp, folder=folder, **options)
 
 
 def run(url, *arguments, tmp, name="run", **options):

@@ -39,6 +39,7 @@ Exit codes:
   1    it could not be done: target unreachable, input or output failed
   2    a mistake in the command, the scenario or a file that it names
   3    merge: shards or records are missing
+  75   too late for --start-at: nothing was sent
   97   not decided: an INCONCLUSIVE load, over 1 % of the requests waited at
        the connection cap, a condition of compare that may hold (all with
        --strict); a search that did not end
@@ -323,9 +324,12 @@ pub struct RunArgs {
     /// How to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
-    /// Start at this time (RFC 3339) or after a delay (+5s); use it to start several machines together
-    #[arg(help_heading = "Machine", long, value_name = "TIME|+5s")]
+    /// Start at this time (RFC 3339), after a delay (+5s), or when all shards are there (barrier, which waits for 10 minutes at most; barrier(20m) for 20). After that time the plan is joined where it is
+    #[arg(help_heading = "Machine", long, value_name = "TIME|+5s|barrier")]
     pub start_at: Option<String>,
+    /// How long after the time of --start-at the plan may still be joined; later, nothing is sent and the exit code is 75 [default: 10s]
+    #[arg(help_heading = "Machine", long, value_parser = units::parse_time, value_name = "TIME")]
+    pub late: Option<Nanos>,
     /// A header, 'Name: value' (repeatable)
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub headers: Vec<String>,
@@ -494,7 +498,7 @@ impl WaitArgs {
 #[derive(ClapArgs, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]
+    /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]. With `run --shard` the place that all shards share
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Reports in files.

@@ -1,5 +1,6 @@
 //! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 3, 98, 99, 97, 0 wins.
 
+use headway_engine::NotPlayed;
 use headway_stats::Summary;
 use headway_stats::comparison::{Comparison, Outcome as Condition};
 use headway_stats::search::{Found, Outcome, Searched};
@@ -15,6 +16,8 @@ pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Shards or records of the run are missing.
 pub const INCOMPLETE: u8 = 3;
+/// The run came too late to join its plan: the code of sysexits.h for what may succeed another time.
+pub const LATE: u8 = 75;
 /// `--strict` was given, and the verdict on the load is INCONCLUSIVE or more than 1 % of the requests waited at the connection cap.
 pub const INCONCLUSIVE: u8 = 97;
 /// The load was INVALID.
@@ -51,6 +54,14 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
         let error = error.into();
         let code = match error.downcast_ref() {
             Some(headway_engine::Error::Usage(_)) => USAGE,
+            Some(headway_engine::Error::NotPlayed(why)) => match why {
+                NotPlayed::TooLate { .. } | NotPlayed::Over { .. } => LATE,
+                // The shard is in good hands.
+                NotPlayed::Superseded { .. } => FINE,
+                NotPlayed::Interrupted => INTERRUPTED,
+                // NotMet, and what is still to come.
+                _ => FAILED,
+            },
             Some(headway_engine::Error::Failed(_)) | None => FAILED,
         };
         Failure { error, code }

@@ -171,7 +171,10 @@ const WRITTEN: [&str; 13] = [
     "--unreadable",
 ];
 
-/// The command that repeats the run: with its seed, and without what it has written.
+/// Flags that say when: a repeated run has its own time.
+const TIMED: [&str; 2] = ["--start-at", "--late"];
+
+/// The command that repeats the run: with its seed, and without its time and what it has written.
 pub fn command(words: &[String], seed: u64) -> String {
     let kept = command_as_it_was(words);
     if words.iter().any(|w| w == "--seed" || w.starts_with("--seed=")) {
@@ -193,9 +196,10 @@ pub fn with_shard(words: &[String], shard: Shard) -> Vec<String> {
     words
 }
 
-/// The command without what it has written; of what needs no seed to be repeated.
+/// The command without its time and what it has written; of what needs no seed to be repeated.
 pub fn command_as_it_was(words: &[String]) -> String {
-    let kept: Vec<String> = without(words, &WRITTEN).iter().map(|word| quoted(word)).collect();
+    let kept = without(&without(words, &WRITTEN), &TIMED);
+    let kept: Vec<String> = kept.iter().map(|word| quoted(word)).collect();
     kept.join(" ")
 }
 

@@ -1,4 +1,6 @@
-//! Why something could not be done: the caller asked for what cannot be, or it failed.
+//! Why something was not done: the caller asked for what cannot be, it failed, or there was nothing to do.
+
+use headway_base::Nanos;
 
 /// Why a run, a study or an audit gave no result. Either part shows its own text and its own causes.
 #[derive(Debug, thiserror::Error)]
@@ -9,6 +11,64 @@ pub enum Error {
     /// It was right and could not be done: the target is unreachable, input or output failed.
     #[error(transparent)]
     Failed(anyhow::Error),
+    /// Nothing is wrong, and there is nothing for this process to play.
+    #[error(transparent)]
+    NotPlayed(#[from] NotPlayed),
+}
+
+/// Those shards that are not there, as the end of a sentence.
+fn absent(missing: &[String]) -> String {
+    match missing {
+        [] => String::new(),
+        some => format!("; missing: {}", some.join(", ")),
+    }
+}
+
+/// Why a run was not played that could have been.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotPlayed {
+    /// It comes too late to join.
+    #[error(
+        "the plan began {late} ago (--start-at), and --late {allowed} is the latest to join it: nothing was sent"
+    )]
+    TooLate {
+        /// For how long the plan has gone on.
+        late: Nanos,
+        /// For how long it may have.
+        allowed: Nanos,
+    },
+    /// Another process plays the shard.
+    #[error("shard {shard} is played by process {pid} on {host} since {at}: nothing was sent")]
+    Superseded {
+        /// Which, `i/N`.
+        shard: String,
+        /// The other's machine.
+        host: String,
+        /// The other.
+        pid: u32,
+        /// Since when, by the clock of its machine, RFC 3339.
+        at: String,
+    },
+    /// Shards did not come to where they were to meet.
+    #[error("--start-at barrier: {why}{}: nothing was sent", absent(missing))]
+    NotMet {
+        /// What ended the wait.
+        why: String,
+        /// Those that had not come by then, `i/N`.
+        missing: Vec<String>,
+    },
+    /// The user ended it before it began.
+    #[error("interrupted before the run began: nothing was sent")]
+    Interrupted,
+    /// The plan is over.
+    #[error("the plan began {late} ago (--start-at) and ended {ended} ago: nothing was sent")]
+    Over {
+        /// When it began, before now.
+        late: Nanos,
+        /// When it ended, before now.
+        ended: Nanos,
+    },
 }
 
 impl Error {

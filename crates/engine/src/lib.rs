@@ -29,7 +29,7 @@ pub mod spec;
 
 pub use analysis_setup::analysis_setup;
 pub use collect::Observer;
-pub use error::Error;
+pub use error::{Error, NotPlayed};
 // What an embedding program needs of the crates below, so that it can depend on this one alone.
 pub use headway_base::{Batch, Nanos, Outcome, Rate, dist};
 pub use headway_live::{Address, Control, serve, wait};
@@ -43,4 +43,4 @@ pub use plan_summary::plan_summary;
 pub use recompute::{Told, recompute, show_percentiles};
 pub use simulate::Sim;
 pub use snapshot::Snapshot;
-pub use spec::{Backend, Keep, RunResult, RunSpec, render, run_folder};
+pub use spec::{Backend, Keep, Place, RunResult, RunSpec, render, run_folder};

@@ -1,11 +1,13 @@
 //! A run over sockets, in real time: resolves the name, runs workers and collector, and returns the result.
 
 use crate::collect::{Observer, channel};
+use crate::destination::Seat;
+use crate::destination::layout::StartAt;
 use crate::ports;
 use crate::reasons::explain;
 use crate::spec::Kept;
-use crate::{Error, Manifest, RunResult, RunSpec};
-use anyhow::{Context as _, anyhow, bail};
+use crate::{Error, Keep, Manifest, NotPlayed, Place, RunResult, RunSpec};
+use anyhow::{anyhow, bail};
 use headway_base::{Answer, Nanos, Outcome};
 use headway_live::tls::{TlsError, TlsSetup};
 use headway_live::{Address, Clock, Control, Protocols, RunReport, WorkerReport, wait};
@@ -27,6 +29,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread;
+
+/// How long a plan may have gone on when it is joined, unless something else is asked for.
+pub const DEFAULT_LATE: Nanos = Nanos::from_secs(10);
 
 /// How long after everything is ready the plan's zero lies, so that no worker is late for it.
 const LEAD: Nanos = Nanos::from_millis(20);
@@ -64,6 +69,8 @@ pub struct Live {
     pub wait: wait::Settings,
     /// When to begin; none: at once.
     pub start: Option<Start>,
+    /// How long a plan that begins at an instant may have gone on when it is joined.
+    pub late: Nanos,
     /// Addresses of this machine that connections are opened from in turn; empty: as the system chooses.
     pub sources: Vec<IpAddr>,
     /// The host of the target, where its user says that it is theirs to overload.
@@ -81,6 +88,8 @@ pub enum Start {
     In(Nanos),
     /// At this instant, nanoseconds since the Unix epoch.
     AtUnix(i128),
+    /// When all shards of the run are there, but for as long only.
+    Barrier(Nanos),
 }
 
 impl Live {
@@ -102,6 +111,7 @@ impl Live {
             spread: false,
             wait: wait::Settings::default(),
             start: None,
+            late: DEFAULT_LATE,
             sources: Vec::new(),
             target_is_mine: None,
             proxy: None,
@@ -191,6 +201,35 @@ impl Live {
         }
     }
 
+    /// The clock of a plan that begins at `zero`, by one look at the wall clock.
+    fn joined(&self, plan: &Plan, zero_unix: i128) -> Result<Clock, Error> {
+        let too_far = || Error::usage(anyhow!("--start-at is centuries away: write an instant near now"));
+        let clock = Clock::zero_at(zero_unix).ok_or_else(too_far)?;
+        let (late, end) = (clock.now(), plan.end());
+        match () {
+            () if late > self.late => {
+                Err(NotPlayed::TooLate { late: to_millis(late), allowed: self.late }.into())
+            }
+            () if late >= end => {
+                Err(NotPlayed::Over { late: to_millis(late), ended: to_millis(late - end) }.into())
+            }
+            () => Ok(clock),
+        }
+    }
+
+    /// The seat of a shard whose results come to those of others.
+    fn seat(&self, spec: &RunSpec) -> Result<Option<Seat>, Error> {
+        let Some(Keep { place: Place::Destination(address), .. }) = &spec.keep else { return Ok(None) };
+        let start = match self.start {
+            Some(Start::AtUnix(zero)) => Some(StartAt::Unix(zero)),
+            Some(Start::Barrier(_)) => Some(StartAt::Barrier),
+            Some(Start::In(_)) | None => None,
+        };
+        // When it begins is not known yet, and not among what shards have in common.
+        let manifest = Manifest::new(spec, Some(&self.shown_target), None, 0);
+        Seat::take(address, &manifest, spec.plan.shard, start).map(Some)
+    }
+
     pub(crate) fn play(
         &self,
         spec: &RunSpec,
@@ -213,12 +252,38 @@ impl Live {
             self.threads.unwrap_or_else(|| default_threads(local)),
             plan.shard.split(spec.limits.connections),
         );
+        // The wall clock is looked at once; whoever is too late leaves nothing behind.
+        let clock = match self.start {
+            Some(Start::AtUnix(zero)) => Some(self.joined(plan, zero)?),
+            Some(Start::In(_) | Start::Barrier(_)) | None => None,
+        };
         // Before the folder is made, so that a refusal leaves none; and while the process is small.
         let held = wait::Held::begin(&self.wait)
             .map_err(|refused| Error::Usage(anyhow::Error::from(refused).context("--realtime")))?;
         let findings = self.findings(spec);
-        let kept = Kept::make(spec)?;
-        let clock = clock(self.start).map_err(Error::usage)?;
+        let seat = self.seat(spec)?;
+        let clock = match (self.start, &seat) {
+            (Some(Start::Barrier(longest)), Some(seat)) => {
+                Some(self.joined(plan, seat.meet(longest, cancel)?)?)
+            }
+            (Some(Start::Barrier(_)), None) => {
+                return Err(Error::usage(anyhow!(
+                    "--start-at barrier is where the shards of a run meet: it needs --shard and --out"
+                )));
+            }
+            (Some(Start::In(_) | Start::AtUnix(_)) | None, _) => clock,
+        };
+        let joins = clock.is_some();
+        let clocks = match (&seat, self.start) {
+            (Some(seat), Some(Start::Barrier(_))) => seat.findings(seat.farthest()?.as_ref()),
+            (Some(seat), _) => seat.findings(None),
+            (None, _) => Vec::new(),
+        };
+        let kept = Kept::make(spec, seat)?;
+        let clock = clock.unwrap_or_else(|| match self.start {
+            Some(Start::In(ahead)) => Clock::starting_in(ahead),
+            _ => Clock::starting_in(LEAD),
+        });
         let zero = clock.unix_nanos(Nanos::ZERO);
         let mut manifest = Manifest::new(spec, Some(&self.shown_target), Some(threads), zero);
         let protocols = self.protocols(plan);
@@ -229,7 +294,12 @@ impl Live {
         manifest.asked.streams = several.then_some(protocols.streams);
         manifest.asked.spread = self.spread;
         manifest.asked.traceparent = self.script.is_tracing();
-        let collector = kept.collector(spec, &manifest, threads as usize, observers)?;
+        let log = kept.begin(spec, &manifest)?;
+        let mut publisher = kept.publisher(plan)?;
+        let mut observers: Vec<&mut dyn Observer> =
+            observers.iter_mut().map(|one| &mut **one as &mut dyn Observer).collect();
+        observers.extend(publisher.as_mut().map(|publisher| publisher as &mut dyn Observer));
+        let collector = Kept::collector(spec, log, threads as usize, &mut observers);
         let (intake, mut batches) = channel();
         let config = headway_live::Config {
             plan: plan.clone(),
@@ -246,6 +316,7 @@ impl Live {
             limits: spec.limits,
             threads,
             clock,
+            joins,
             control: cancel.clone(),
             wait: held,
         };
@@ -269,7 +340,7 @@ impl Live {
             ..manifest.facts(Source::Live)
         };
         let met: Vec<_> = report.workers.iter().map(|worker| reasons(worker, &self.redactor)).collect();
-        Ok(kept.close(collected, facts, |summary| {
+        Ok(kept.close(collected, facts, publisher, |summary| {
             explain(summary, &met);
             summary.decoded = decoded(&report);
             let strays = summary.generator.as_mut().and_then(|generator| generator.datagrams.as_mut());
@@ -281,6 +352,7 @@ impl Live {
                 strays.intervals = intervals(&report.workers, &summary.series, interval, one_way);
             }
             summary.verdict.findings.extend(findings.into_iter().map(ports::after));
+            summary.verdict.findings.extend(clocks.into_iter().chain(joined_late(&report)));
             let bound = crate::doctor::first_bound(spec, self, local, summary);
             summary.generator.iter_mut().for_each(|generator| generator.first_bound = bound);
         }))
@@ -292,19 +364,24 @@ pub(crate) fn default_threads(local: bool) -> u32 {
     if local { 1 } else { headway_live::host::cores().saturating_sub(1).max(1) }
 }
 
-fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
-    let ahead = match start {
-        None => LEAD,
-        Some(Start::In(ahead)) => ahead,
-        Some(Start::AtUnix(at)) => {
-            let ahead = at - headway_live::clock::unix_now();
-            if ahead < 0 {
-                return Err(anyhow!("--start-at lies {} in the past", Nanos(-(ahead as i64))));
-            }
-            Nanos(i64::try_from(ahead).context("--start-at lies too far ahead")?)
-        }
-    };
-    Ok(Clock::starting_in(ahead))
+/// Down to whole milliseconds, for people.
+fn to_millis(time: Nanos) -> Nanos {
+    Nanos(time.0 / 1_000_000 * 1_000_000)
+}
+
+/// That the run joined a plan that had begun.
+fn joined_late(report: &RunReport) -> Option<Finding> {
+    let joined = report.workers.iter().filter_map(|worker| worker.joined).max()?;
+    let missed = report.workers.iter().map(|worker| worker.missed).sum();
+    let evidence = Run::JoinedLate { late_s: joined.as_secs_f64(), missed };
+    Some(Finding {
+        id: FindingId::JoinedLate,
+        severity: Severity::Warning,
+        evidence: vec![evidence.into()],
+        value: Some(joined.as_secs_f64()),
+        n: missed,
+        ..Finding::default()
+    })
 }
 
 /// What datagrams brought that was no answer.

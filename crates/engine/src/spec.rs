@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::analysis_setup::{analysis_setup, tolerating};
 use crate::collect::{Collected, Collector, Observer};
+use crate::destination::{Address, Ending, Publisher, Seat};
 use crate::live::Live;
 use crate::manifest::{Manifest, STEP};
 use crate::plan_summary::plan_summary;
@@ -52,10 +53,28 @@ pub struct RunSpec {
 /// What is kept of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Keep {
-    /// A new folder; none: one of its own under `headway-runs`.
-    pub folder: Option<PathBuf>,
+    /// Where.
+    pub place: Place,
     /// Whether the records of single requests are kept too.
     pub log: bool,
+}
+
+/// Where what is kept of a run comes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A folder of its own under `headway-runs`.
+    Own,
+    /// A folder that is new or empty.
+    Folder(PathBuf),
+    /// The place that all shards of the run share; for live runs of a shard.
+    Destination(Address),
+}
+
+impl Place {
+    /// That folder, if one is named.
+    pub fn of(folder: Option<PathBuf>) -> Place {
+        folder.map_or(Place::Own, Place::Folder)
+    }
 }
 
 impl RunSpec {
@@ -120,29 +139,41 @@ pub struct RunResult {
     pub failures: Vec<headway_records::Error>,
     /// Whether it was cancelled before its end.
     pub interrupted: bool,
+    /// Its destination, if it is a shard's: it waits for [`Ending::finish`]. Until then merging finds the shard unfinished.
+    pub destination: Option<Ending>,
 }
 
 /// The folder of a run that goes on.
 pub(crate) struct Kept {
     folder: Option<RunFolder>,
+    seat: Option<Seat>,
 }
 
 impl Kept {
-    /// Makes the folder, if the run is kept.
-    pub(crate) fn make(spec: &RunSpec) -> Result<Kept, Error> {
-        let of = |keep: &Keep| run_folder(keep.folder.as_deref(), &spec.name);
-        Ok(Kept { folder: spec.keep.as_ref().map(of).transpose()? })
+    /// Makes the folder, if the run is kept: that of the seat, if it has one.
+    pub(crate) fn make(spec: &RunSpec, seat: Option<Seat>) -> Result<Kept, Error> {
+        let folder = match (&seat, spec.keep.as_ref().map(|keep| &keep.place)) {
+            (_, None) => None,
+            (Some(seat), Some(_)) => Some(seat.run_folder(&spec.name)?),
+            (None, Some(Place::Own)) => Some(run_folder(None, &spec.name)?),
+            (None, Some(Place::Folder(path))) => Some(run_folder(Some(path), &spec.name)?),
+            (None, Some(Place::Destination(address))) => {
+                return Err(Error::usage(anyhow::anyhow!(
+                    "{address}: only a live run of a shard has a destination that others share"
+                )));
+            }
+        };
+        Ok(Kept { folder, seat })
     }
 
-    /// Writes what is known before the run, and returns what takes the batches of its `workers` to the log, if there is to be
-    /// one, and to the statistics.
-    pub(crate) fn collector<'a, 'b>(
-        &self,
-        spec: &RunSpec,
-        manifest: &Manifest,
-        workers: usize,
-        observers: &'a mut [&'b mut dyn Observer],
-    ) -> Result<Collector<'a, 'b>, Error> {
+    /// Begins to tell in the destination how the run stands, if it has one. The folder has its plan by then.
+    pub(crate) fn publisher(&self, plan: &Plan) -> Result<Option<Publisher>, Error> {
+        let of = |(seat, folder): (&Seat, &RunFolder)| Publisher::begin(seat.clone(), plan, folder);
+        self.seat.as_ref().zip(self.folder.as_ref()).map(of).transpose()
+    }
+
+    /// Writes what is known before the run; its log, if there is to be one.
+    pub(crate) fn begin(&self, spec: &RunSpec, manifest: &Manifest) -> Result<Option<LogWriter>, Error> {
         let mut log = None;
         if let Some(folder) = &self.folder {
             folder.write_new(headway_records::folder::PLAN, &manifest.json()?)?;
@@ -153,10 +184,20 @@ impl Kept {
                 log = Some(LogWriter::create(&folder.records(), &manifest.log_metadata()?)?);
             }
         }
+        Ok(log)
+    }
+
+    /// What takes the batches of the `workers` of that run to the log and to the statistics.
+    pub(crate) fn collector<'a, 'b>(
+        spec: &RunSpec,
+        log: Option<LogWriter>,
+        workers: usize,
+        observers: &'a mut [&'b mut dyn Observer],
+    ) -> Collector<'a, 'b> {
         let setup = tolerating(analysis_setup(&spec.plan, &spec.labels, workers), &spec.shown);
         let whole = spec.plan.shard == Shard::WHOLE;
         let analysis = Analysis::new(setup).judging(if whole { spec.thresholds.clone() } else { Vec::new() });
-        Ok(Collector::new(analysis, log, &spec.labels, observers))
+        Collector::new(analysis, log, &spec.labels, observers)
     }
 
     /// The result: the summary of what was collected, with what the run itself adds to it. Writes the reports; a full disk does
@@ -165,6 +206,7 @@ impl Kept {
         self,
         collected: Collected,
         facts: Facts,
+        publisher: Option<Publisher>,
         add: impl FnOnce(&mut Summary),
     ) -> RunResult {
         let Collected { analysis, rows_written, log_failure, rows_lost } = collected;
@@ -181,7 +223,9 @@ impl Kept {
         };
         let unwritten = self.folder.as_ref().map(write).into_iter().flatten().flatten();
         let failures = log_failure.into_iter().chain(unwritten).collect();
-        RunResult { folder: self.folder, failures, interrupted, summary }
+        let told = |(publisher, folder): (Publisher, &RunFolder)| publisher.end(rows_written, folder);
+        let destination = publisher.zip(self.folder.as_ref()).map(told);
+        RunResult { folder: self.folder, failures, interrupted, summary, destination }
     }
 }
 

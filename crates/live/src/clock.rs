@@ -34,6 +34,16 @@ impl Clock {
         Clock { zero, zero_unix }
     }
 
+    /// A clock whose zero is at that instant, nanoseconds since the Unix epoch, be it ahead or past. The wall clock is read once, here: what becomes of
+    /// it later does not matter. None if it is more than 292 years off.
+    pub fn zero_at(zero_unix: i128) -> Option<Clock> {
+        let (now, unix) = (Instant::now(), unix_now());
+        let ahead = i64::try_from(zero_unix - unix).ok()?;
+        let by = Duration::from_nanos(ahead.unsigned_abs());
+        let zero = if ahead < 0 { now.checked_sub(by) } else { now.checked_add(by) };
+        Some(Clock { zero: zero?, zero_unix })
+    }
+
     /// Time since the zero; negative before it.
     #[inline]
     pub fn now(&self) -> Nanos {
@@ -52,6 +62,23 @@ impl Clock {
     /// An instant of this clock as nanoseconds since the Unix epoch, by the offset at its making.
     pub fn unix_nanos(&self, at: Nanos) -> i128 {
         self.zero_unix + i128::from(at.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zero_may_be_past_and_is_where_it_was_asked_to_be() {
+        let asked = unix_now();
+        for off in [-3_600_000_000_000_i128, -1, 0, 5_000_000_000] {
+            let clock = Clock::zero_at(asked + off).unwrap();
+            assert_eq!(clock.unix_nanos(Nanos::ZERO), asked + off);
+            let now = i128::from(clock.now().0);
+            assert!((-off..-off + 60_000_000_000).contains(&now), "{now} at {off}");
+        }
+        assert!(Clock::zero_at(i128::MAX / 2).is_none());
     }
 }
 

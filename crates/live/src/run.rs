@@ -44,6 +44,8 @@ pub struct Config {
     pub threads: u32,
     /// When the plan's zero is.
     pub clock: Clock,
+    /// Whether a plan that has begun by then is joined where it is: what fell due before is not sent. Else it is sent late.
+    pub joins: bool,
     /// How to stop it.
     pub control: Control,
     /// What makes the workers wake on time.
@@ -100,6 +102,7 @@ where
         tls: config.tls.as_ref().map(|tls| tls.offering(config.protocols.alpn())),
         protocols: config.protocols.clone(),
         clock: config.clock,
+        joins: config.joins,
         control: config.control.clone(),
     };
     let stolen_before = host::stolen();

@@ -77,6 +77,10 @@ pub struct WorkerReport {
     pub tally: Tally,
     /// The same by the second since the plan's zero in which it was noticed.
     pub tallies: Vec<Tally>,
+    /// When the worker joined a plan that had begun; none: it was there at its zero.
+    pub joined: Option<Nanos>,
+    /// Arrivals that had fallen due by then.
+    pub missed: u64,
     /// Bodies that were decoded, and how long they were in all.
     pub decoded: (u64, Lengths),
 }

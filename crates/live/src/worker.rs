@@ -56,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) tls: Option<TlsSetup>,
     pub(crate) protocols: Protocols,
     pub(crate) clock: Clock,
+    /// Whether a plan that has begun is joined where it is.
+    pub(crate) joins: bool,
     pub(crate) control: Control,
 }
 
@@ -157,6 +159,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let before = host::scheduled();
         let mut buffer = vec![0; READ_BUFFER];
+        if self.shared.joins {
+            self.join();
+        }
         let result = self.play(&mut buffer);
         let now = self.shared.clock.now();
         self.tell_strays(now);
@@ -171,6 +176,23 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         }
         self.report.wakeups = self.waiter.wakeups();
         result.map(|()| self.report)
+    }
+
+    /// Joins a plan that has begun. To write down what was missed takes time, in which more falls due: until no more than a moment is left.
+    fn join(&mut self) {
+        const MOMENT: Nanos = Nanos::from_micros(200);
+        const TRIES: usize = 64;
+        for _ in 0..TRIES {
+            let now = self.shared.clock.now();
+            if now <= Nanos::ZERO {
+                return;
+            }
+            self.report.missed += self.client.join(now);
+            self.report.joined = Some(now);
+            if self.shared.clock.now() - now <= MOMENT {
+                return;
+            }
+        }
     }
 
     fn play(&mut self, buffer: &mut [u8]) -> io::Result<()> {

@@ -83,6 +83,15 @@ impl RunFolder {
         Ok(RunFolder { path: path.to_path_buf() })
     }
 
+    /// The folder `path`, which is made if it is not there, whatever it holds: for one of which the caller knows that no other run writes there.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn within(path: &Path) -> Result<RunFolder, Error> {
+        fs::create_dir_all(path).map_err(|source| Error::io(path, "create the run folder", source))?;
+        Ok(RunFolder { path: path.to_path_buf() })
+    }
+
     /// Opens the run at `path`: its folder, or the log in it.
     ///
     /// # Errors

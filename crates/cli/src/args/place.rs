@@ -75,6 +75,7 @@ impl RunArgs {
             threads,
             wait,
             start_at,
+            late,
             headers,
             method,
             user,
@@ -158,6 +159,7 @@ impl RunArgs {
             ),
             (*dry_run, "--dry-run", each.rounds(single)),
             (start_at.is_some(), "--start-at", each.rounds(single)),
+            (late.is_some(), "--late", each.rounds(single)),
             (interval.is_some(), "--interval", each.rounds(single)),
             (
                 against.baseline.is_some(),

@@ -91,7 +91,7 @@ impl Named {
 }
 
 /// Flags of a run that the search sets, or that do not go with it: [`SearchArgs::out_of_place`] refuses them with the reason.
-const HIDDEN: [&str; 22] = [
+const HIDDEN: [&str; 23] = [
     "rate",
     "duration",
     "requests",
@@ -104,6 +104,7 @@ const HIDDEN: [&str; 22] = [
     "abort_on_crossed",
     "dry_run",
     "start_at",
+    "late",
     "interval",
     "no_log",
     "strict",

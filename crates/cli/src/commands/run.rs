@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::{Goal, Progress};
 use crate::settings::{Output, RunSettings, Subject, outputs_fit, reports_fit};
-use headway_engine::{Backend, Observer, dry_run};
+use headway_engine::{Backend, Keep, Observer, Place, Start, dry_run};
 use headway_live::Control;
 use headway_records::RunFolder;
 use headway_stats::Summary;
@@ -47,7 +47,9 @@ pub(super) fn play(
     let wanted = settings.output.reports.wanted();
     let no_records = settings.output.no_log.then_some("--no-log keeps none; leave one of the two out");
     reports_fit(&wanted, Subject::run(no_records)).map_err(Failure::usage)?;
-    let out = Output::folder("--out", settings.output.out.as_ref());
+    // With a shard others may have come first, and the engine looks at whose place it is.
+    let shared = matches!(settings.spec.keep, Some(Keep { place: Place::Destination(_), .. }));
+    let out = Output::folder("--out", settings.output.out.as_ref().filter(|_| !shared));
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;
     let control = Control::default();
@@ -64,6 +66,9 @@ pub(super) fn play(
             plan.seed,
             settings.load.remarks(),
         );
+    }
+    if matches!(settings.live.start, Some(Start::Barrier(_))) && !quiet {
+        let _ = writeln!(std::io::stderr(), "headway: waiting for all {} shards", plan.shard.count());
     }
     for finding in settings.live.findings(&settings.spec).iter().filter(|_| !quiet) {
         let _ = writeln!(std::io::stderr(), "headway: {}", headway_report::words::findings::text(finding));
@@ -99,10 +104,14 @@ pub(super) fn play(
         Err(error) => (None, Some(Err(error))),
     };
     let failures = result.failures.into_iter().map(|failure| Err(failure.into()));
-    Ok(match output::complain(written.into_iter().chain(failures).chain(unwritten)) {
+    let code = match output::complain(written.into_iter().chain(failures).chain(unwritten)) {
         true => exit::FAILED,
         // That this load was INVALID is why the two are not comparable.
         false if code == exit::INVALID => code,
         false => exit::first_of(code, compared.unwrap_or(exit::FINE)),
-    })
+    };
+    if let Some(destination) = result.destination {
+        destination.finish(code).map_err(|error| Failure::from(error).hiding(&settings.live.redactor))?;
+    }
+    Ok(code)
 }

@@ -26,7 +26,9 @@ use crate::args::{OutputArgs, RunArgs, WaitArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_base::TimeScale;
-use headway_engine::{Keep, Live, RunSpec, Start, wait};
+use headway_engine::destination::Address;
+use headway_engine::live::DEFAULT_LATE;
+use headway_engine::{Keep, Live, Place, RunSpec, Start, wait};
 use headway_live::RequestsError;
 use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
@@ -103,6 +105,11 @@ impl RunSettings {
                 aborting.text
             );
         }
+        if let Some(late) = args.late.filter(|_| args.start_at.is_none()) {
+            bail!(
+                "--late {late} is how long after the time of --start-at a run may join it: give that too, or leave --late out"
+            );
+        }
         let mut base = load.spec(&scenario, words);
         let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body);
         let live = Live {
@@ -120,6 +127,7 @@ impl RunSettings {
             spread: scenario.settings.spread.unwrap_or(false),
             wait: waiting(args.wait, load.time_scale)?,
             start: args.start_at.as_deref().map(start).transpose()?,
+            late: args.late.unwrap_or(DEFAULT_LATE),
             sources: args.local_addr.iter().flat_map(|sources| sources.iter().copied()).collect(),
             target_is_mine: mine(args.target_is_mine.as_deref(), &target)?,
             proxy: headway_convert::proxy::passed_over(&target, |name| std::env::var(name).ok()),
@@ -140,6 +148,13 @@ impl RunSettings {
             live.tls_setup()?;
         }
         let output = args.output.clone();
+        if matches!(live.start, Some(Start::Barrier(_)))
+            && (load.plan.shard == Shard::WHOLE || output.out.is_none())
+        {
+            bail!(
+                "--start-at barrier is where the shards of a run meet: give --shard i/N and --out DEST too"
+            );
+        }
         base.shown.percentiles = output.show.percentiles.clone();
         base.shown.notes = args.notes.kept(&live.redactor)?;
         let spec = RunSpec {
@@ -147,10 +162,26 @@ impl RunSettings {
             scenario: (!file.is_made()).then_some(scenario.redacted),
             limits,
             thresholds,
-            keep: Some(Keep { folder: output.out.clone(), log: !output.no_log }),
+            keep: Some(Keep { place: place(&output, load.plan.shard)?, log: !output.no_log }),
             ..base
         };
         Ok(RunSettings { spec, live, load, output, file })
+    }
+}
+
+/// Where the results come: with a shard, `--out` is the place of all shards.
+fn place(output: &OutputArgs, shard: Shard) -> Result<Place> {
+    let Some(out) = &output.out else { return Ok(Place::Own) };
+    let address = Address::parse(out)?;
+    match (address, shard) {
+        (Address::Bucket(_), Shard::WHOLE) => {
+            bail!("--out: a bucket is for the shards of a run (--shard i/N); name a folder")
+        }
+        (Address::Folder(path), Shard::WHOLE) => Ok(Place::Folder(path)),
+        _ if output.no_log => bail!(
+            "--no-log: `headway merge` reads the records of all shards from --out: leave one of the two out"
+        ),
+        (address, _) => Ok(Place::Destination(address)),
     }
 }
 
@@ -272,14 +303,25 @@ pub fn waiting(args: WaitArgs, scale: Option<TimeScale>) -> Result<wait::Setting
     Ok(wait::Settings { strategy: args.wait, realtime: args.realtime, time_scale, ..default })
 }
 
-/// Reads `+5s` or an RFC 3339 time.
+/// How long a shard waits for the others unless something else is asked for.
+const BARRIER: Nanos = Nanos::from_secs(600);
+
+/// Reads `+5s`, `barrier`, `barrier(20m)` or an RFC 3339 time.
 fn start(text: &str) -> Result<Start> {
+    if text == "barrier" {
+        return Ok(Start::Barrier(BARRIER));
+    }
+    if let Some(longest) = text.strip_prefix("barrier(").and_then(|rest| rest.strip_suffix(')')) {
+        return Ok(Start::Barrier(
+            headway_base::units::parse_time(longest).context("--start-at barrier(TIME)")?,
+        ));
+    }
     if let Some(ahead) = text.strip_prefix('+') {
         let ahead = headway_base::units::parse_time(ahead).context("--start-at")?;
         return Ok(Start::In(ahead));
     }
     let at: jiff::Timestamp = text.parse().map_err(|_| {
-        anyhow!("--start-at '{text}' is not a time: write for example +5s or 2026-01-31T12:00:00Z")
+        anyhow!("--start-at '{text}' is not a time: write for example +5s, 2026-01-31T12:00:00Z or barrier")
     })?;
     Ok(Start::AtUnix(at.as_nanosecond()))
 }

@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow, bail};
 use headway_base::units::nearest;
 use headway_engine::experiment::part::PartOf;
 use headway_engine::simulate::{Play, bounded};
-use headway_engine::{Keep, RunSpec, Sim};
+use headway_engine::{Keep, Place, RunSpec, Sim};
 use headway_stats::thresholds::check_steps;
 use headway_workload::Shard;
 use headway_workload::model::Model;
@@ -183,7 +183,7 @@ fn run(file: &File, scenario: Scenario, args: &SimArgs, words: &[String]) -> Res
         limits: bounds::simulated(&scenario.settings),
         thresholds,
         keep: keeps.then(|| Keep {
-            folder: output.out.clone(),
+            place: Place::of(output.out.clone()),
             log: args.log || output.out.is_some() && !output.no_log,
         }),
         ..base

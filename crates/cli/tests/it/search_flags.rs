@@ -60,6 +60,7 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("wait", &["--wait", "sleep"], Obeyed, Refused),
     ("realtime", &["--realtime"], Obeyed, Refused),
     ("start_at", &["--start-at", "+5s"], Refused, Refused),
+    ("late", &["--late", "2s"], Refused, Refused),
     ("headers", &["-H", "X-A: b"], Obeyed, Refused),
     ("method", &["-m", "PUT"], Obeyed, Refused),
     ("user", &["--user", "me:pw"], Obeyed, Refused),

@@ -1,10 +1,20 @@
 //! The destination of a sharded run: a place that all shards share, in which each writes its own results and merging finds them.
 //!
 //! It is a [`Store`] of named objects: a folder, local or shared ([`folder`]). What stands in it is in [`layout`]. There is no leader: who
-//! comes first makes what all need, by creating it once. Deliberately absent: the merge.
+//! comes first makes what all need, by creating it once. A shard takes its [`Seat`]
+//! before it sends anything. Deliberately absent: the merge.
 
+pub mod address;
 pub mod folder;
 pub mod layout;
+mod offset;
+mod publish;
+mod seat;
+
+pub use address::Address;
+pub use publish::Ending;
+pub(crate) use publish::Publisher;
+pub use seat::Seat;
 
 use headway_base::Nanos;
 use std::fmt::Debug;

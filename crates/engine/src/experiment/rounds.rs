@@ -5,7 +5,7 @@
 
 use crate::compare::invalid;
 use crate::simulate::replication::seed;
-use crate::{Backend, Error, Keep, Observer, RunSpec};
+use crate::{Backend, Error, Keep, Observer, Place, RunSpec};
 use headway_base::Batch;
 use headway_base::random::Stream;
 use headway_live::Control;
@@ -112,7 +112,8 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
             run.name = format!("round-{}-{}", r + 1, side.name);
             // A URL is no name of a folder.
             let own = format!("round-{}-target-{}", r + 1, place + 1);
-            run.keep = spec.folder.as_ref().map(|folder| Keep { folder: Some(folder.join(own)), log: true });
+            run.keep =
+                spec.folder.as_ref().map(|folder| Keep { place: Place::Folder(folder.join(own)), log: true });
             let measured = run.plan.measured_from..run.plan.end;
             let mut taking = Taking(Some(Observing::new(&measured, &run.labels, &run.labels)));
             going.begins(r, &side.name);

@@ -54,8 +54,9 @@ impl Sim {
         let play = Play { plan: plan.clone(), limits: spec.limits, model: self.model.clone() };
         let generator = play.generator().map_err(Error::usage)?;
         let mut network = Network::new(&play.model, plan).map_err(Error::usage)?;
-        let kept = Kept::make(spec)?;
-        let collector = kept.collector(spec, &manifest, 1, observers)?;
+        let kept = Kept::make(spec, None)?;
+        let log = kept.begin(spec, &manifest)?;
+        let collector = Kept::collector(spec, log, 1, observers);
         let taking = RefCell::new(Taking { collector, warm_up: InTheCourse::new(plan) });
         let mut sink = Until { to: Batcher::new(0, ROWS, |batch| taking.borrow_mut().take(batch)), cancel };
         let played = headway_sim::play(plan, plan.shard, spec.limits, &mut network, generator, &mut sink);
@@ -76,7 +77,7 @@ impl Sim {
             ..manifest.facts(Source::Sim)
         };
         let own = SimulatedRun { scenario: &spec.name, plan, steps: &spec.labels, limits: &spec.limits };
-        Ok(kept.close(collected, facts, |summary| {
+        Ok(kept.close(collected, facts, None, |summary| {
             summary.beside = self.beside.as_ref().map(|other| other.beside(&own, summary));
         }))
     }

@@ -6,7 +6,7 @@ mod facts;
 mod lateness;
 
 pub use cgroup::Groups;
-pub use facts::{descriptors, machine, ports};
+pub use facts::{descriptors, machine, ports, synchronised};
 pub use lateness::{Lateness, lateness};
 
 use headway_base::Nanos;
@@ -15,6 +15,12 @@ use std::fs;
 /// Connections by default: min(10,000, (descriptor limit - 200)/2), at least 1.
 pub fn default_connections() -> u32 {
     (descriptors().soft.saturating_sub(200) / 2).clamp(1, 10_000) as u32
+}
+
+/// The name of this machine (hostname(7)); `localhost` where the system does not say.
+pub fn name() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    Some(name.trim()).filter(|name| !name.is_empty()).unwrap_or("localhost").to_owned()
 }
 
 /// Cores that this process may use.

@@ -181,6 +181,7 @@ impl Load {
             limits: self.limits,
             threads: self.threads,
             clock: Clock::starting_in(self.ahead),
+            joins: false,
             control: self.control,
             wait: Held::begin(&Settings::sleeping()).unwrap(),
         };

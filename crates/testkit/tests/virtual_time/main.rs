@@ -8,6 +8,7 @@ mod connects;
 mod datagrams;
 mod fixed_work;
 mod generator_share;
+mod late_join;
 mod lateness;
 mod laws;
 mod not_sent;

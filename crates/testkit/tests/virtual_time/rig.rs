@@ -189,6 +189,13 @@ where
         self
     }
 
+    /// The plan is joined at that instant; how many arrivals were missed.
+    pub fn joining(mut self, at: Nanos) -> (Rig<C, R>, u64) {
+        let missed = self.client.join(at);
+        self.now = at;
+        (self, missed)
+    }
+
     /// Ctrl-C at these instants: the first stops, the others cancel.
     pub fn interrupted_at(mut self, at: &[Nanos]) -> Rig<C, R> {
         self.interrupts = at.to_vec();

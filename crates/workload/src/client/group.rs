@@ -88,6 +88,13 @@ impl Group {
         self.next = self.sessions.next().filter(|next| self.stopped.is_none_or(|at| next.intended <= at));
     }
 
+    /// The plan is joined at that instant: work that is due at once is due then.
+    pub(super) fn join(&mut self, at: Nanos) {
+        if self.sessions.arrive_at(at) {
+            self.next.iter_mut().for_each(|next| next.intended = at);
+        }
+    }
+
     /// No session begins that is intended later than `now`; those due before are still recorded.
     pub(super) fn stop(&mut self, now: Nanos) {
         self.stopped = Some(now);

@@ -40,13 +40,14 @@ impl<S: RecordSink> Client<S> {
     }
 
     /// The user starts at the beginning of its next stay that ends after `after`, or never again.
-    fn expect_user(&mut self, id: SessionId, after: Nanos) {
+    pub(super) fn expect_user(&mut self, id: SessionId, after: Nanos) {
         let session = *self.sessions.get(id);
         let group = &self.groups[usize::from(session.group)];
         let stay = group.level.as_ref().and_then(|level| level.stay(session.user, after));
         // A user that is still busy when it is to start again starts as soon as it is not.
         let offset = group.offset(session.user, self.limits.connect_timeout);
-        let stay = stay.map(|stay| ((stay.from + offset).max(after), stay.to.min(self.last_start)));
+        let stay =
+            stay.map(|stay| ((stay.from.max(self.joined) + offset).max(after), stay.to.min(self.last_start)));
         match stay.filter(|(from, _)| *from < self.last_start && !group.is_spent()) {
             Some((from, to)) => {
                 let session = self.sessions.of(id);

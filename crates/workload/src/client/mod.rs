@@ -39,7 +39,7 @@ use group::Group;
 use headway_base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start, TimeScale};
 use in_flight::{InFlight, Phase};
 use lifecycle::Sent;
-use sessions::{Session, Sessions};
+use sessions::{Session, Sessions, State};
 use stalls::{Stalls, Untold};
 use std::collections::VecDeque;
 
@@ -71,6 +71,8 @@ pub struct Client<S> {
     /// Since when the cap has been reached, as long as a request that fell due meanwhile is still to start.
     full_since: Option<Nanos>,
     stalls: Stalls,
+    /// When the plan was joined: its zero, or later. No user of a closed group comes before.
+    joined: Nanos,
     /// For how long the world stood still, where sockets are kept connecting.
     untold: Option<Untold>,
     stopping: bool,
@@ -134,6 +136,7 @@ impl<S: RecordSink> Client<S> {
             limits,
             full_since: None,
             stalls: Stalls::default(),
+            joined: Nanos::ZERO,
             untold,
             stopping: false,
             shard: shard.index() as u16,
@@ -173,6 +176,26 @@ impl<S: RecordSink> Client<S> {
     pub fn spreading(mut self) -> Client<S> {
         self.connections.spread();
         self
+    }
+
+    /// Joins at `now` a plan that has begun: what fell due before ends as unsent, and is returned as a number; users of closed groups and fixed work begin
+    /// then. Arrivals keep their instants. To be called before anything else; again, where what fell due meanwhile is to be passed over too.
+    pub fn join(&mut self, now: Nanos) -> u64 {
+        let now = now.max(Nanos::ZERO);
+        self.joined = now;
+        self.groups.iter_mut().for_each(|group| group.join(now));
+        self.note_next();
+        let mut missed = 0;
+        while self.next.0 < now {
+            self.write_never_arrived(self.next.1, Outcome::Unsent, Nanos::ZERO, now);
+            missed += 1;
+        }
+        self.flush_run();
+        self.sessions.forget_timers();
+        for user in self.sessions.all_in(State::Away) {
+            self.expect_user(user, now);
+        }
+        missed
     }
 
     /// What to do at `now`, one action at a time; none: nothing until something happens or [`wake_at`](Client::wake_at).

@@ -156,7 +156,7 @@ impl<S: RecordSink> Client<S> {
         self.sessions.forget_timers_of_ended();
     }
 
-    fn write_never_arrived(&mut self, number: usize, outcome: Outcome, wait: Nanos, now: Nanos) {
+    pub(super) fn write_never_arrived(&mut self, number: usize, outcome: Outcome, wait: Nanos, now: Nanos) {
         let Some(arrival) = self.groups[number].next else { return };
         self.advance(number);
         let group = &self.groups[number];

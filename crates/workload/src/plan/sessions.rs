@@ -12,7 +12,7 @@ pub struct SessionsOf(Kind);
 #[derive(Clone, Debug)]
 enum Kind {
     Drawn(Drawn),
-    AtOnce { next: u64, sessions: u64, keep: Stream, shard: Shard },
+    AtOnce { next: u64, sessions: u64, from: Nanos, keep: Stream, shard: Shard },
 }
 
 /// Arrivals, drawn in blocks.
@@ -48,7 +48,19 @@ impl SessionsOf {
     }
 
     pub(super) fn at_once(sessions: u64, seed: u64, shard: Shard) -> SessionsOf {
-        SessionsOf(Kind::AtOnce { next: 0, sessions, keep: Shard::stream(seed), shard })
+        let keep = Shard::stream(seed);
+        SessionsOf(Kind::AtOnce { next: 0, sessions, from: Nanos::ZERO, keep, shard })
+    }
+
+    /// Sessions that all arrive at once do so at that instant, and whether these are such.
+    pub(crate) fn arrive_at(&mut self, at: Nanos) -> bool {
+        match &mut self.0 {
+            Kind::Drawn(_) => false,
+            Kind::AtOnce { from, .. } => {
+                *from = at;
+                true
+            }
+        }
     }
 
     pub(super) fn none() -> SessionsOf {
@@ -63,12 +75,12 @@ impl Iterator for SessionsOf {
     fn next(&mut self) -> Option<Arrival> {
         match &mut self.0 {
             Kind::Drawn(drawn) => drawn.next(),
-            Kind::AtOnce { next, sessions, keep, shard } => {
+            Kind::AtOnce { next, sessions, from, keep, shard } => {
                 while *next < *sessions {
                     let k = *next;
                     *next += 1;
                     if shard.keeps(*keep, k) {
-                        return Some(Arrival { k, intended: Nanos::ZERO });
+                        return Some(Arrival { k, intended: *from });
                     }
                 }
                 None

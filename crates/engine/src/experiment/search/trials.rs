@@ -3,7 +3,7 @@
 use super::judge::{Asked, Judge, Watch};
 use crate::recompute::{Told, recompute};
 use crate::simulate::Play;
-use crate::{Backend, Control, Error, Keep, Manifest, RunSpec, plan_summary};
+use crate::{Backend, Control, Error, Keep, Manifest, Place, RunSpec, plan_summary};
 use headway_base::{Nanos, Outcome, Phase, Profile, Rate};
 use headway_sim::{Network, lindley};
 use headway_stats::Summary;
@@ -238,7 +238,7 @@ impl Trials<'_> {
         RunSpec {
             plan,
             shown,
-            keep: folder.map(|folder| Keep { folder: Some(folder), log }),
+            keep: folder.map(|folder| Keep { place: Place::Folder(folder), log }),
             ..self.base.clone()
         }
     }

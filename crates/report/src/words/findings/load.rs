@@ -121,7 +121,7 @@ fn unsent(load: &Load) -> String {
     let causes = [
         (gave_up.saturating_add(*waiting_at_end), "no connection was free in time"),
         (*lacked, "this machine lacked something (see `local-limit`)"),
-        (*others, "the run ended, or a value was missing or did not fit"),
+        (*others, "the run joined its plan late or ended, or a value was missing or did not fit"),
     ];
     let causes: Vec<_> = causes.into_iter().filter(|(n, _)| *n > 0).collect();
     // Of as many the first, which the user can do most about.
@@ -133,7 +133,7 @@ fn unsent(load: &Load) -> String {
         (gave_up, "given up after waiting for a connection for the longest time allowed"),
         (waiting_at_end, "still waiting for a connection when the run ended"),
         (lacked, "for want of something on this machine"),
-        (others, "before the run ended, or for want of a value that fits"),
+        (others, "since the run joined its plan late or ended, or for want of a value that fits"),
     ];
     let parts = parts.iter().filter(|(n, _)| **n > 0);
     let parts: Vec<String> = parts.map(|(n, words)| format!("{} {words}", count(**n))).collect();

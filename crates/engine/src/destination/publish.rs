@@ -1,0 +1,477 @@
+//! What a shard tells while it runs, and in the end: how it stands, the bytes of its log where they are not in the destination already, and that it
+//! is done. On a thread of its own, which neither workers nor collector wait for.
+
+use super::layout::{self, Done, Progress};
+use super::seat::Seat;
+use crate::collect::Observer;
+use crate::{Error, Snapshot};
+use anyhow::{Context as _, anyhow};
+use headway_base::Nanos;
+use headway_records::RunFolder;
+use headway_workload::Plan;
+use headway_workload::plan::SessionsOf;
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::iter::Peekable;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How often a shard says how it stands: in a folder, and in a bucket, where each object costs.
+const EVERY: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
+
+/// Most bytes of one piece of a log, and so of memory.
+const PIECE: u64 = 32 << 20;
+
+/// Tells how a shard stands, from when it is made.
+#[derive(Debug)]
+pub(crate) struct Publisher {
+    seat: Seat,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<Pieces>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    standing: Mutex<Standing>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Standing {
+    now: headway_base::Snapshot,
+    over: bool,
+}
+
+impl Shared {
+    fn change(&self, change: impl FnOnce(&mut Standing)) {
+        change(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+    }
+}
+
+impl Publisher {
+    /// Begins to tell of the shard of that plan, whose results come into `folder`.
+    ///
+    /// # Errors
+    /// The store refuses or fails, or there is no thread to be had.
+    pub(crate) fn begin(seat: Seat, plan: &Plan, folder: &RunFolder) -> Result<Publisher, Error> {
+        let shared = Arc::new(Shared::default());
+        let pieces = Pieces { path: folder.records(), ..Pieces::default() };
+        let mut telling = Telling { offered: Offered::new(plan), seat: seat.clone(), pieces };
+        if seat.is_remote() {
+            for name in [headway_records::folder::PLAN, headway_records::folder::SCENARIO] {
+                publish_file(&seat, folder, name)?;
+            }
+        }
+        telling.tell(&headway_base::Snapshot::default())?;
+        let every = EVERY[usize::from(seat.is_remote())];
+        let watched = shared.clone();
+        let work = move || {
+            headway_live::host::give_way();
+            loop {
+                let standing = watched.standing.lock().unwrap_or_else(PoisonError::into_inner);
+                let waited = watched.changed.wait_timeout_while(standing, every, |standing| !standing.over);
+                let standing = *waited.unwrap_or_else(PoisonError::into_inner).0;
+                // A store that fails now may do better the next time; at the end it is said.
+                let _ = telling.tell(&standing.now);
+                if standing.over {
+                    return telling.pieces;
+                }
+                let _ = telling.publish_log();
+            }
+        };
+        let thread = thread::Builder::new().name("publisher".to_owned()).spawn(work)?;
+        Ok(Publisher { seat, shared, thread: Some(thread) })
+    }
+
+    /// The run has ended, with so many rows in its log in `folder`.
+    pub(crate) fn end(mut self, rows: u64, folder: &RunFolder) -> Ending {
+        let pieces = self.stop().unwrap_or_default();
+        Ending { seat: self.seat.clone(), pieces, rows, folder: folder.clone() }
+    }
+
+    fn stop(&mut self) -> Option<Pieces> {
+        self.shared.change(|standing| standing.over = true);
+        // A panic there leaves the log to be published from its beginning.
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Observer for Publisher {
+    fn snapshot(&mut self, snapshot: &Snapshot) {
+        // Nobody is woken: the next time is soon enough.
+        self.shared.standing.lock().unwrap_or_else(PoisonError::into_inner).now = snapshot.now;
+    }
+
+    fn finished(&mut self, snapshot: &Snapshot) {
+        self.snapshot(snapshot);
+    }
+}
+
+/// What the thread does.
+struct Telling {
+    seat: Seat,
+    offered: Offered,
+    pieces: Pieces,
+}
+
+impl Telling {
+    fn tell(&mut self, now: &headway_base::Snapshot) -> Result<(), super::StoreError> {
+        let progress = Progress {
+            at_unix_ns: headway_live::clock::unix_now(),
+            offered: self.offered.by(now.at).unwrap_or(now.started),
+            sent: now.started,
+            ended: now.ended,
+            failed: now.failed,
+        };
+        self.seat.store.put(&self.seat.own(layout::PROGRESS), &layout::json(&progress))
+    }
+
+    fn publish_log(&mut self) -> Result<(), Error> {
+        match self.seat.is_remote() {
+            true => self.pieces.publish(&self.seat),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Counts the arrivals of a shard that fell due, from the plan alone.
+struct Offered {
+    groups: Vec<Peekable<SessionsOf>>,
+    so_far: u64,
+}
+
+impl Offered {
+    fn new(plan: &Plan) -> Offered {
+        let arriving = (0..plan.groups.len()).filter(|&group| plan.groups[group].arrives());
+        let groups = arriving.map(|group| plan.sessions_of(group, plan.shard).peekable());
+        Offered { groups: groups.collect(), so_far: 0 }
+    }
+
+    /// How many fell due by then, which is no earlier than before; none if none is to.
+    fn by(&mut self, at: Nanos) -> Option<u64> {
+        for group in &mut self.groups {
+            while group.next_if(|arrival| arrival.intended <= at).is_some() {
+                self.so_far += 1;
+            }
+        }
+        (!self.groups.is_empty()).then_some(self.so_far)
+    }
+}
+
+/// The pieces of a log which are published.
+#[derive(Debug, Default)]
+struct Pieces {
+    path: PathBuf,
+    /// Bytes published, and pieces that hold them.
+    published: u64,
+    n: u32,
+    /// Of the bytes that were published.
+    sum: Sum,
+}
+
+/// A sum of bytes that tells whether they are the same: 64-bit FNV-1a (Fowler, Noll and Vo).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Sum(u64);
+
+impl Default for Sum {
+    fn default() -> Sum {
+        Sum(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Sum {
+    fn add(&mut self, bytes: &[u8]) {
+        self.0 = bytes
+            .iter()
+            .fold(self.0, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    }
+}
+
+impl Pieces {
+    /// Publishes what the log has and the destination has not.
+    fn publish(&mut self, seat: &Seat) -> Result<(), Error> {
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(none) if none.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        file.seek(SeekFrom::Start(self.published))?;
+        loop {
+            let mut bytes = Vec::new();
+            (&mut file).take(PIECE).read_to_end(&mut bytes)?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            seat.store.put(&layout::part(seat.shard.index(), self.n + 1), &bytes)?;
+            self.n += 1;
+            self.published += bytes.len() as u64;
+            self.sum.add(&bytes);
+        }
+    }
+
+    /// Whether the log still begins with what was published: where the disk was full, rows may have been taken back.
+    fn hold(&self) -> Result<bool, Error> {
+        let mut sum = Sum::default();
+        let mut file = File::open(&self.path)?.take(self.published);
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok(sum == self.sum && file.limit() == 0),
+                n => sum.add(&buffer[..n]),
+            }
+        }
+    }
+}
+
+/// Publishes a file of the run, if there is one of that name.
+fn publish_file(seat: &Seat, folder: &RunFolder, name: &str) -> Result<(), Error> {
+    match fs::read(folder.path().join(name)) {
+        Ok(bytes) => Ok(seat.store.put(&seat.own(name), &bytes)?),
+        Err(none) if none.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A run that has ended, and whose end is still to be told in its destination.
+#[derive(Debug)]
+pub struct Ending {
+    seat: Seat,
+    pieces: Pieces,
+    rows: u64,
+    folder: RunFolder,
+}
+
+impl Ending {
+    /// Publishes what is not yet, and says last of all that the shard is done, with the code that the process exits with.
+    ///
+    /// # Errors
+    /// The store refuses or fails, or a file cannot be read: says what is not published, and where it is.
+    pub fn finish(self, exit_code: u8) -> Result<(), Error> {
+        let Ending { seat, mut pieces, rows, folder } = self;
+        let lost = || {
+            anyhow!(
+                "the results of shard {} are not complete in {}; they are in {}",
+                seat.shard,
+                seat.store.place(),
+                folder.path().display()
+            )
+        };
+        let told = (|| {
+            if seat.is_remote() {
+                if !pieces.hold()? {
+                    pieces = Pieces { path: folder.records(), ..Pieces::default() };
+                }
+                pieces.publish(&seat)?;
+                for name in [headway_records::folder::SUMMARY, headway_records::folder::REPORT] {
+                    publish_file(&seat, &folder, name)?;
+                }
+            }
+            let bytes = fs::metadata(folder.records()).context("the log")?.len();
+            let parts = seat.is_remote().then_some(pieces.n);
+            let done = Done { records: rows, bytes, parts, exit_code };
+            Ok::<(), Error>(seat.store.put(&seat.own(layout::DONE), &layout::json(&done))?)
+        })();
+        told.map_err(|error| Error::failed(anyhow!(error).context(lost())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{RunDocument, SCHEMA};
+    use super::super::seat::tests::plan;
+    use super::super::{Entry, Put, Store, StoreError, Why};
+    use super::*;
+    use headway_workload::Shard;
+    use std::collections::BTreeMap;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Objects in memory; fails while it is told to.
+    #[derive(Debug, Default)]
+    struct Memory {
+        objects: Mutex<BTreeMap<String, Vec<u8>>>,
+        fails: AtomicBool,
+    }
+
+    impl Memory {
+        fn names(&self) -> Vec<String> {
+            self.objects.lock().unwrap().keys().cloned().collect()
+        }
+
+        /// The pieces of the log of shard 1, put together.
+        fn log(&self) -> Vec<u8> {
+            let objects = self.objects.lock().unwrap();
+            objects
+                .iter()
+                .filter(|(name, _)| name.starts_with("1/parts/"))
+                .flat_map(|(_, bytes)| bytes.clone())
+                .collect()
+        }
+    }
+
+    impl Store for Memory {
+        fn place(&self) -> String {
+            "memory".to_owned()
+        }
+        fn put_new(&self, _: &str, _: &[u8]) -> Result<Put, StoreError> {
+            unreachable!("a publisher replaces")
+        }
+        fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+            if self.fails.load(Ordering::SeqCst) {
+                let place = format!("memory/{name}");
+                return Err(StoreError {
+                    place,
+                    doing: "written",
+                    why: Why::Failed,
+                    what: "out of order".to_owned(),
+                });
+            }
+            self.objects.lock().unwrap().insert(name.to_owned(), bytes.to_owned());
+            Ok(())
+        }
+        fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            Ok(self.objects.lock().unwrap().get(name).cloned())
+        }
+        fn entry(&self, _: &str) -> Result<Option<Entry>, StoreError> {
+            unreachable!("a publisher asks for nothing")
+        }
+        fn list(&self, _: &str) -> Result<Vec<Entry>, StoreError> {
+            unreachable!("a publisher asks for nothing")
+        }
+        fn resolution(&self) -> Nanos {
+            Nanos::ZERO
+        }
+    }
+
+    /// A seat of shard 1 of 3, and the folder of its run: in memory where `local` is not given.
+    fn seat(store: Arc<dyn Store>, local: Option<PathBuf>) -> Seat {
+        let run = RunDocument {
+            schema: SCHEMA.to_owned(),
+            version: String::new(),
+            shards: 3,
+            seed: 7,
+            start_at: None,
+            fingerprint: String::new(),
+            plan_end_ns: 0,
+            timeout_s: 1.0,
+        };
+        Seat { store, run, shard: Shard::new(1, 3).unwrap(), folder: local, offset: None }
+    }
+
+    fn snapshot(at: Nanos, started: u64, ended: u64, failed: u64) -> Snapshot {
+        let now = headway_base::Snapshot { at, started, ended, failed, ..Default::default() };
+        Snapshot { now, ..Snapshot::default() }
+    }
+
+    fn read<T: for<'a> serde::Deserialize<'a>>(store: &dyn Store, name: &str) -> T {
+        layout::parse(name, &store.get(name).unwrap().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn in_a_folder_a_shard_tells_how_it_stands_and_that_it_is_done() {
+        let place = tempfile::tempdir().unwrap();
+        let store = Arc::new(crate::destination::folder::Folder::new(place.path()));
+        let seat = seat(store.clone(), Some(place.path().join("1")));
+        let folder = seat.run_folder("test").unwrap();
+        let plan = plan(7, 300.0, Shard::new(1, 3).unwrap());
+        let mut publisher = Publisher::begin(seat, &plan, &folder).unwrap();
+        let first: Progress = read(&*store, "1/progress.json");
+        assert_eq!((first.offered, first.sent, first.ended), (0, 0, 0), "it is alive before anything is due");
+        fs::write(folder.records(), b"a log").unwrap();
+        publisher.finished(&snapshot(Nanos::from_secs(4), 390, 380, 3));
+        let ending = publisher.end(380, &folder);
+        let last: Progress = read(&*store, "1/progress.json");
+        let due = plan.arrivals().filter(|arrival| arrival.intended <= Nanos::from_secs(4)).count() as u64;
+        assert!((300..500).contains(&due), "{due}");
+        assert_eq!((last.offered, last.sent, last.ended, last.failed), (due, 390, 380, 3));
+        assert!(last.at_unix_ns >= first.at_unix_ns);
+        assert_eq!(store.get("1/done.json").unwrap(), None);
+        ending.finish(98).unwrap();
+        let done: Done = read(&*store, "1/done.json");
+        assert_eq!(done, Done { records: 380, bytes: 5, parts: None, exit_code: 98 });
+    }
+
+    #[test]
+    fn in_a_bucket_the_pieces_together_are_the_log_whatever_fails_meanwhile() {
+        let at = tempfile::tempdir().unwrap();
+        let store = Arc::new(Memory::default());
+        let folder = RunFolder::within(at.path()).unwrap();
+        folder.write_new("plan.json", b"the plan").unwrap();
+        let plan = plan(7, 300.0, Shard::new(1, 3).unwrap());
+        let seat = seat(store.clone(), None);
+        let publisher = Publisher::begin(seat.clone(), &plan, &folder).unwrap();
+        assert_eq!(
+            store.names(),
+            ["1/plan.json", "1/progress.json"],
+            "what the shard had planned is known if it is lost"
+        );
+
+        let log: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+        let mut pieces = Pieces { path: folder.records(), ..Pieces::default() };
+        pieces.publish(&seat).unwrap();
+        assert_eq!(pieces.n, 0, "there is no log yet");
+        for (until, fails) in
+            [(1_000, false), (50_000, true), (70_000, false), (70_000, false), (300_000, true)]
+        {
+            fs::write(folder.records(), &log[..until]).unwrap();
+            store.fails.store(fails, Ordering::SeqCst);
+            assert_eq!(pieces.publish(&seat).is_err(), fails, "{until}");
+        }
+        assert_eq!((pieces.n, pieces.published), (2, 70_000));
+        store.fails.store(false, Ordering::SeqCst);
+        fs::write(folder.records(), &log).unwrap();
+        folder.write_new("summary.json", b"the summary").unwrap();
+        drop(publisher);
+        let ending = Ending { seat, pieces, rows: 7, folder: folder.clone() };
+        ending.finish(0).unwrap();
+        assert!(store.log() == log);
+        let done: Done = read(&*store, "1/done.json");
+        assert_eq!(done, Done { records: 7, bytes: 400_000, parts: Some(3), exit_code: 0 });
+        let all = store.names();
+        assert!(
+            all.contains(&"1/summary.json".to_owned()) && !all.contains(&"1/report.html".to_owned()),
+            "{all:?}"
+        );
+    }
+
+    #[test]
+    fn a_log_that_lost_rows_after_they_were_published_is_published_again() {
+        let at = tempfile::tempdir().unwrap();
+        let store = Arc::new(Memory::default());
+        let folder = RunFolder::within(at.path()).unwrap();
+        let seat = seat(store.clone(), None);
+        let mut pieces = Pieces { path: folder.records(), ..Pieces::default() };
+        fs::write(folder.records(), b"one two thr").unwrap();
+        pieces.publish(&seat).unwrap();
+        fs::write(folder.records(), b"one two four five").unwrap();
+        Ending { seat, pieces, rows: 4, folder: folder.clone() }.finish(0).unwrap();
+        assert_eq!(store.log(), b"one two four five");
+    }
+
+    #[test]
+    fn what_could_not_be_published_is_said_with_where_it_is() {
+        let at = tempfile::tempdir().unwrap();
+        let store = Arc::new(Memory::default());
+        let folder = RunFolder::within(at.path()).unwrap();
+        fs::write(folder.records(), b"one").unwrap();
+        store.fails.store(true, Ordering::SeqCst);
+        let pieces = Pieces { path: folder.records(), ..Pieces::default() };
+        let ending = Ending { seat: seat(store.clone(), None), pieces, rows: 1, folder: folder.clone() };
+        let Err(Error::Failed(error)) = ending.finish(0) else { panic!("it cannot be published") };
+        let told = format!("{error:#}");
+        let where_it_is = format!(
+            "the results of shard 1/3 are not complete in memory; they are in {}",
+            at.path().display()
+        );
+        assert!(told.starts_with(&where_it_is) && told.contains("out of order"), "{told}");
+        assert_eq!(store.names(), Vec::<String>::new());
+    }
+}
