@@ -2,6 +2,7 @@
 .ci/cluster runs the scripts on real ones."""
 
 import copy
+import json
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import subprocess
 
 import yaml
 
-from harness import ROOT, check, contains, environment, equal, expect, tool
+from harness import ROOT, Headway, Serve, check, contains, environment, equal, expect, never_started, planned, tool
 
 DEPLOY = ROOT / "deploy"
 VARIABLES = {"NAME": "run42", "SHARDS": "8", "IMAGE": "registry.test/headway:1", "DEST": "s3://bucket/run42", "DEADLINE": "1800"}
@@ -163,3 +164,32 @@ def shellcheck(_):
     for file in bash:
         tool("bash", "-n", file)
         expect(os.access(file, os.X_OK), f"{file} cannot be executed")
+
+
+@check("deploy: the pods of both Jobs, started here as Kubernetes starts them, the merge first: one run, merged and reported", alone=True)
+def played(tmp):
+    variables = {**VARIABLES, "SHARDS": "3", "DEST": str(tmp / "dest")}
+    shards, merge = rendered("job.yaml", variables), rendered("merge.yaml", variables)
+
+    def pod_of(job, name, **env):
+        container, = pod(job)["containers"]
+        folder = tmp / name
+        folder.mkdir()
+        told = {entry["name"]: entry["value"].replace(container["workingDir"], str(folder)) for entry in container["env"]}
+        return Headway([word.replace("/scenario/", f"{tmp}/") for word in container["args"]], folder, env=environment(**told, **env))
+
+    with Serve("--service", "const(1ms)", "--servers", "8", tmp=tmp) as serve:
+        (tmp / "scenario.yaml").write_text(
+            f"target: {serve.url}\nseed: 7\nusers: {{ arrive: {{ rate: 200/s }}, phases: [ {{ hold: 3s }} ] }}\njourney: [ {{ get: /, name: request }} ]\n"
+        )
+        merging = pod_of(merge, "merge")
+        running = [pod_of(shards, f"shard-{i}", JOB_COMPLETION_INDEX=i) for i in range(shards["spec"]["completions"])]
+        for shard in running:
+            shard.ended().exits(0, 98)
+        merged = merging.ended().exits(0, 98)
+    summary, = (tmp / "merge").glob("headway-runs/*/summary.json")
+    summary = json.loads(summary.read_text())
+    n = summary["measured"]["n"]
+    equal(n, len(planned(tmp / "scenario.yaml", cwd=tmp)), "arrivals of the merged run, and of the plan")
+    equal(serve.report["requests"], n - never_started(summary), "requests that the target received")
+    contains(merged.out, "OUTCOME", "what the merge reports")

@@ -3,6 +3,7 @@
 
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
     run.py --nightly         the slow, hostile ones instead
+    run.py --cluster         those of shards on Slurm, a bucket and ssh instead
     run.py --default-features   those of a binary without Parquet, SQLite and zstd instead
 
 One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset, and the Python packages that .ci/run
@@ -41,6 +42,9 @@ MODULES = [
 # Slow ones, for .ci/nightly.
 NIGHTLY = ["nightly_broken_servers", "nightly_doctor", "nightly_connections", "nightly_html_layout", "nightly_limits", "nightly_lost", "nightly_http2", "nightly_impairments",
            "nightly_overload", "nightly_compare", "nightly_search"]
+
+# Shards on hosts that are network namespaces, for .ci/cluster.
+CLUSTER = ["nightly_cluster"]
 
 # What a build without the features `full` says.
 WITHOUT_FEATURES = ["nightly_features"]
@@ -127,7 +131,7 @@ def run_beside(checks, results):
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     atexit.register(harness.stop_all)
-    suites = {"--nightly": NIGHTLY, "--default-features": WITHOUT_FEATURES}
+    suites = {"--nightly": NIGHTLY, "--cluster": CLUSTER, "--default-features": WITHOUT_FEATURES}
     for name in next((modules for flag, modules in suites.items() if flag in sys.argv), MODULES):
         __import__(name)
     patterns = [p for p in sys.argv[1:] if not p.startswith("-")]

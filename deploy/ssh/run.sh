@@ -27,7 +27,7 @@ trap '[ "${#shards[@]}" -eq 0 ] || kill "${shards[@]}" 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
 for i in "${!hosts[@]}"; do
     printf -v command '%q ' env NO_COLOR=1 "${HEADWAY:-headway}" run "$@" --shard "$i/${#hosts[@]}"
-    TERM=dumb ssh -tt -o BatchMode=yes -o ServerAliveInterval=5 "${hosts[i]}" "$command" </dev/null > >(named "${hosts[i]}") 2>&1 &
+    TERM=dumb ssh -tt -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 "${hosts[i]}" "$command" </dev/null > >(named "${hosts[i]}") 2>&1 &
     shards+=("$!")
 done
 
