@@ -11,7 +11,7 @@ import subprocess
 import sys
 import typing
 
-from harness import HEADWAY, ROOT, Headway, Skipped, environment, expect, spawn, stop, tool, wait_for
+from harness import HEADWAY, Headway, Skipped, environment, expect, spawn, stop, tool, wait_for
 
 NODES = 3
 # Of the hub, where target, controller and store are.
