@@ -8,10 +8,12 @@ export CI=true CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 DEBIAN_FRONTEND=nonint
 readonly TARGET=${CARGO_TARGET_DIR:-$PWD/target}
 export HEADWAY=$TARGET/release/headway
 readonly VENV=$TARGET/ci/venv
-# Major versions pinned: a new one may read the log or a schema otherwise, and that should be a change of its own.
-readonly PYTHON_PACKAGES=('pyarrow==26.*' 'jsonschema==4.*' 'pyyaml==6.*')
+# Versions pinned: a new one may read the log or a schema otherwise, or have another schema, and that should be a change of its own.
+readonly PYTHON_PACKAGES=('pyarrow==26.*' 'jsonschema==4.*' 'pyyaml==6.*' 'kubernetes-validate==1.37.*')
 # A step that takes this long hangs.
 LIMIT=${LIMIT:-20m}
+# What the script that sources this needs besides, as command:package.
+[ -v NEEDS ] || NEEDS=()
 
 TMPDIR=$(mktemp -d /tmp/headway-ci.XXXXXX)
 export TMPDIR
@@ -73,7 +75,7 @@ missing_packages() {
     local need
     # command:packages
     for need in cc:build-essential nginx:nginx-light nghttpd:nghttp2-server redis-server:redis-server dnsmasq:dnsmasq-base 'chromium:chromium fonts-dejavu-core' curl:curl pgrep:procps \
-        ip:iproute2 debootstrap:debootstrap openssl:openssl taskset:util-linux mount:mount; do
+        ip:iproute2 debootstrap:debootstrap openssl:openssl taskset:util-linux mount:mount envsubst:gettext-base shellcheck:shellcheck "${NEEDS[@]}"; do
         # nginx and ip lie where only root looks.
         PATH=$PATH:/usr/sbin:/sbin command -v "${need%%:*}" >/dev/null || printf '%s ' "${need#*:}"
     done

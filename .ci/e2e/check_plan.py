@@ -1,5 +1,7 @@
 """`headway plan`: the plan is a function of its seed, and its shards add up to it."""
 
+import json
+import math
 import subprocess
 
 from harness import HEADWAY, check, environment, equal, expect, headway, planned
@@ -33,6 +35,34 @@ def shards(tmp):
         expect(all(parts), f"{process}: an empty shard")
         union = sorted((line for part in parts for line in part), key=lambda line: int(line.split(",")[0]))
         equal(union, whole, f"{process}: union of three shards")
+
+
+@check("plan: shards whose clocks differ: Poisson arrivals are still independent, evenly spaced ones have the CoV of docs/scale.md")
+def clocks(tmp):
+    # Errors of eight clocks (s), of mean 0.
+    errors = [-1.7, -1.1, -0.6, -0.1, 0.2, 0.7, 1.0, 1.6]
+
+    def together(load, scale):
+        """Arrivals of all shards at the target, each shifted by its clock, in the window that they have in common."""
+        parts = [planned(*load, "--seed", "12", "--shard", f"{i}/8", cwd=tmp) for i in range(8)]
+        at = sorted(float(row.split(",")[1]) + scale * error for part, error in zip(parts, errors) for row in part)
+        return [t for t in at if 2 * scale <= t <= float(load[-1][:-1]) - 2 * scale]
+
+    at = together(["-R", "1000", "-d", "40s"], 1.0)
+    (tmp / "at.csv").write_text("start\n" + "".join(f"{1_700_000_000 + t:.9f}\n" for t in at))
+    headway("audit", "at.csv", "--columns", "start=start", "--json", "at.json", "--quiet", cwd=tmp).exits(0)
+    verdict = json.loads((tmp / "at.json").read_text())["verdict"]
+    equal(verdict["pattern"], "independent", f"Poisson arrivals by clocks that differ by up to 3.3 s ({len(at)} of them)")
+
+    # Clocks that agree to a tenth of the gap of 1 ms: sd 0.1 ms. The shards of successive arrivals are independent draws.
+    sd = math.sqrt(sum(error**2 for error in errors) / 8)
+    at = together(["-R", "1000", "--arrivals", "constant", "-d", "10s"], 0.0001 / sd)
+    gaps = [b - a for a, b in zip(at, at[1:])]
+    mean = sum(gaps) / len(gaps)
+    cov = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / len(gaps)) / mean
+    wanted = math.sqrt(2) * 0.1
+    # Its square is a mean of some 10,000 terms with a CoV below 2.
+    expect(abs(cov**2 / wanted**2 - 1) < 4 * 2 / math.sqrt(len(gaps)), f"CoV {cov} of evenly spaced arrivals, and not {wanted}")
 
 
 @check("plan: --phases is the file's list of phases, for short too: the same arrivals, as many in each phase as its rate; mistakes are shown as typed")

@@ -3,6 +3,7 @@
 
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
     run.py --nightly         the slow, hostile ones instead
+    run.py --cluster         those of shards on Slurm and by ssh instead
     run.py --default-features   those of a binary without Parquet, SQLite and zstd instead
 
 One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset, and the Python packages that .ci/run
@@ -35,12 +36,15 @@ MODULES = [
     "check_usage", "check_plan", "check_demo", "check_nginx", "check_tls", "check_connection", "check_redirects", "check_traces", "check_http2", "check_udp", "check_tcp", "check_connects", "check_serve", "check_records",
     "check_verdict", "check_thresholds", "check_scenario", "check_sessions", "check_failures", "check_reasons",
     "check_workloads", "check_sim", "check_study", "check_search", "check_beside", "check_compare", "check_lab", "check_convert", "check_translate", "check_interrupt",
-    "check_bad_targets", "check_scale", "check_output", "check_secrets", "check_lost", "check_wait", "check_doctor", "check_audit",
+    "check_bad_targets", "check_scale", "check_output", "check_secrets", "check_lost", "check_wait", "check_doctor", "check_audit", "check_deploy",
 ]
 
 # Slow ones, for .ci/nightly.
 NIGHTLY = ["nightly_broken_servers", "nightly_doctor", "nightly_connections", "nightly_html_layout", "nightly_limits", "nightly_lost", "nightly_http2", "nightly_impairments",
            "nightly_overload", "nightly_compare", "nightly_search"]
+
+# Shards on hosts that are network namespaces, for .ci/cluster.
+CLUSTER = ["nightly_cluster"]
 
 # What a build without the features `full` says.
 WITHOUT_FEATURES = ["nightly_features"]
@@ -127,7 +131,7 @@ def run_beside(checks, results):
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     atexit.register(harness.stop_all)
-    suites = {"--nightly": NIGHTLY, "--default-features": WITHOUT_FEATURES}
+    suites = {"--nightly": NIGHTLY, "--cluster": CLUSTER, "--default-features": WITHOUT_FEATURES}
     for name in next((modules for flag, modules in suites.items() if flag in sys.argv), MODULES):
         __import__(name)
     patterns = [p for p in sys.argv[1:] if not p.startswith("-")]
