@@ -141,7 +141,9 @@ pub fn law(process: Process, profile: Profile, shard: Shard) -> PlanLaw {
     let has_law = process.gap_cdf(1.0).is_some() && (shard == Shard::WHOLE || poisson);
     let gap_cdf: Option<headway_stats::GapCdf> =
         has_law.then(|| Box::new(move |x| process.gap_cdf(x).unwrap_or(f64::NAN)) as _);
-    PlanLaw { profile, gap_cdf, gap_cov: process.thinned_cov(shard.count()), poisson }
+    let (gap_cov, dispersion) =
+        (process.thinned_cov(shard.count()), process.thinned_dispersion(shard.count()));
+    PlanLaw { profile, gap_cdf, gap_cov, dispersion, poisson }
 }
 
 #[cfg(test)]

@@ -173,7 +173,7 @@ fn hold_for(
     Ok(seed.into_iter().chain([said(hold)]).collect())
 }
 
-/// How long the hold must be for exactly `n` requests of the whole plan to be due in it.
+/// How long the hold must be for exactly `n` requests of the whole plan to be due in it; an error where none has exactly that many.
 fn hold_of_requests(
     n: u64,
     expected: f64,
@@ -187,6 +187,11 @@ fn hold_of_requests(
         let from = plan.measured_from;
         let mut due = plan.arrivals_of(Shard::WHOLE).filter(|a| a.intended >= from);
         if let Some(last) = due.nth(n as usize - 1) {
+            if due.next().is_some_and(|next| next.intended == last.intended) {
+                bail!(
+                    "-n {n} ends within a batch: several requests are due at the instant of the last; write -d TIME"
+                );
+            }
             // Instants are rounded to the nanosecond, so the hold ends one after the last of them.
             return Ok(last.intended - from + Nanos(1));
         }

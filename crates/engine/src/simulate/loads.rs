@@ -47,7 +47,8 @@ impl Loads {
             return Loads { offered, relaxation_s: faults, trusted_s, skewed, infinite };
         };
         let offered = headway_sim::load::offered(model, rate);
-        let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
+        // What a queue sees of arrivals over long times (Whitt 1982, the asymptotic method); of renewals CoV^2 of the gaps.
+        let gap_cov = plan.process().map_or(1.0, |process| process.thinned_dispersion(1).sqrt());
         let time = |part: usize| {
             let time = relaxation(model, part, offered[part]?, gap_cov)?;
             let Kind::Station(station) = &model.parts[part].kind else { return None };

@@ -152,7 +152,7 @@ leaf!(
 leaf!(
     /// An arrival process.
     Arrivals(Process), "an arrival process", "poisson", ["string"],
-    ["poisson", "constant", "uniform", "gamma(2.5)", "poisson-fixed-n"],
+    ["poisson", "constant", "uniform", "gamma(2.5)", "poisson-fixed-n", "batch(poisson,geometric(3))"],
     |scalar, _| Process::parse(&scalar.text).map_err(|e| unit(scalar, &e))
 );
 
