@@ -163,6 +163,8 @@ fn impossible_phases() {
         "    - { hold: 90000h, at: 1/s }",
         "    - { step: 1s, by: 1000000k/s, times: 10 }",
         "    - { hold: 10s, warmup: true }\n    - { pause: 10s }",
+        "    - { daily: 24h }\n    - { daily: 24h, peak: 2.5 }\n    - { daily: 24h, peak: 2, day: 0s }\n    - { daily: 1h, peak: 2, at: 3/s }",
+        "    - { daily: 3000h, mean: 1/s, peak: 2 }",
         "    hold: 10s",
         "    []",
     ];
