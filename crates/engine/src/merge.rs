@@ -12,6 +12,7 @@ use headway_stats::summary::evidence::{LostShard, Run as RunEvidence};
 use headway_stats::summary::{Finding, FindingId, Generator, LoadVerdict, Severity, Stall, Strays};
 use headway_stats::{Summary, Threshold};
 use headway_workload::arrivals::Arrival;
+use headway_workload::plan::{Group, Source};
 use headway_workload::{Plan, Shard};
 use std::path::{Path, PathBuf};
 
@@ -133,7 +134,7 @@ impl Shards {
         }
         let first =
             runs.first().ok_or_else(|| Error::Unreadable(anyhow::anyhow!("no run folder is named")))?;
-        let plan = first.manifest.plan.plan().map_err(|why| Error::Unreadable(anyhow::anyhow!(why)))?;
+        let plan = first.manifest.plan_beside(&first.folder.plan()).map_err(Error::Unreadable)?;
         let mut without_record = 0;
         for run in &runs {
             without_record += run.held_to(&plan)?;
@@ -165,6 +166,9 @@ impl Shards {
         let thresholds = self.thresholds().map_err(Error::Unreadable)?;
         out.write_new(headway_records::folder::PLAN, &manifest.json().map_err(Error::Unwritable)?)
             .map_err(unwritable)?;
+        if let Some(bytes) = crate::manifest::arrivals(&self.plan) {
+            out.write_new(headway_records::folder::ARRIVALS, &bytes).map_err(unwritable)?;
+        }
         let logs: Vec<PathBuf> = self.runs.iter().map(|run| run.folder.records()).collect();
         let limits = Limits { same_zero: SAME_ZERO, ..Limits::default() };
         let metadata = manifest.log_metadata().map_err(Error::Unwritable)?;
@@ -271,6 +275,12 @@ pub(crate) fn missing(plan: &Plan, here: &[String]) -> Vec<MissingShard> {
     let all = (0..count).filter_map(|index| Shard::new(index, count).ok());
     let lost = all.filter(|shard| !here.contains(&shard.to_string()));
     let planned = |shard| {
+        // A plan that was read without the instants of its log does not tell.
+        let untold =
+            |group: &Group| matches!(&group.source, Source::Trace(trace) if trace.instants().is_empty());
+        if plan.groups.iter().any(untold) {
+            return None;
+        }
         let groups = (0..plan.groups.len()).filter(|&g| plan.groups[g].arrives());
         let sessions: Vec<u64> = groups.map(|g| plan.sessions_of(g, shard).count() as u64).collect();
         (!sessions.is_empty()).then(|| sessions.iter().sum())

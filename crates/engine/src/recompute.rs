@@ -29,7 +29,10 @@ pub struct Told {
 /// # Errors
 /// The log cannot be read, or the manifest's plan is none that this version makes.
 pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, told: Told) -> Result<Summary> {
-    let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
+    let plan = match log.with_file_name(folder::ARRIVALS).is_file() {
+        true => manifest.plan_beside(log)?,
+        false => manifest.plan.plan().map_err(anyhow::Error::msg)?,
+    };
     let shards = manifest.shards()?;
     let mut workers = Workers::new(manifest.asked.threads);
     let mut merge = Merge::of_log(log, By::Started)?;

@@ -54,7 +54,7 @@ pub use generator::{
 };
 pub use generator_share::GeneratorShare;
 pub use percentiles::{PERCENTILES, Percentile, percentile_key};
-pub use plan::{PlanKind, PlanPhase, PlanSummary};
+pub use plan::{PlanKind, PlanLog, PlanPhase, PlanSummary};
 pub use series::{LabelRow, MeanParts, OTHER_STATUSES, SeriesRow, failure_kind};
 pub use sessions::{Held, Sessions};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};

@@ -12,9 +12,12 @@ mod gamma;
 mod poisson;
 mod poisson_fixed_n;
 mod ticks;
+mod trace;
 mod uniform;
 
 pub use batch::Sizes;
+pub(crate) use trace::fnv1a;
+pub use trace::{Arriving, Logged, MOST_LOGGED, NoTrace, Trace, TraceOf};
 
 use crate::shard::Shard;
 use headway_base::random::{Draws, Stream, streams};

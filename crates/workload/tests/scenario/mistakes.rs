@@ -174,6 +174,11 @@ fn impossible_phases() {
         format!("users: {{ closed: {{}}, phases: [{{ hold: 1m }}] }}\n{STEP}"),
         format!("users: {{ closed: {{ count: 5 }}, phases: [{{ ramp: 1m, to: 20/s }}, {{ hold: 1m, at: 2.5 }}] }}\n{STEP}"),
         format!("users: {{ arrive: {{ rate: 0/s }} }}\n{STEP}"),
+        format!("users: {{ arrive: {{ rate: 5/s, process: trace(access.log) }}, phases: [{{ hold: 1m }}] }}\n{STEP}"),
+        format!("users: {{ arrive: {{ process: trace(no.log) }} }}\n{STEP}"),
+        format!("users: {{ arrive: {{ process: \"trace(named.log,requests=own)\" }} }}\n{STEP}"),
+        format!("users: {{ arrive: {{ process: trace(one.log) }} }}\n{STEP}"),
+        format!("users: {{ arrive: {{ process: \"trace(access.log, sped=2)\" }} }}\n{STEP}"),
     ]);
     snapshot!(shown(&cases));
 }

@@ -41,6 +41,48 @@ fn an_open_scenario_of_one_step_is_the_plan_of_the_command_line() {
     assert_eq!(ours.document(), theirs.document());
 }
 
+/// A trace has the instants of its log, from the first and in order; shards divide it, and a session is a journey as ever.
+#[test]
+fn a_log_says_when_sessions_arrive() {
+    let read = scenario(
+        "users: { arrive: { process: \"trace(access.log, speed=2)\" } }\njourney: [{ get: /a }, { get: /b }]\n",
+    );
+    let plan = read.plan(3, Shard::WHOLE);
+    let all: Vec<i64> = plan.arrivals().map(|a| a.intended.0 / 1_000_000).collect();
+    assert_eq!(all, [0, 750, 2_000, 4_000]);
+    assert_eq!((plan.end(), plan.measured_from), (Nanos::from_secs(4), Nanos::ZERO));
+    assert!(plan.groups[0].arrives() && !plan.is_open() && plan.process().is_none());
+    assert_eq!(read.files, ["access.log"]);
+    assert!((plan.profile().unwrap().total() - 4.0).abs() < 1e-9);
+    let mut union: Vec<_> = (0..3).flat_map(|i| plan.arrivals_of(Shard::new(i, 3).unwrap())).collect();
+    union.sort_unstable_by_key(|arrival| arrival.k);
+    assert_eq!(union, plan.arrivals().collect::<Vec<_>>());
+    // Written down it has all but the instants.
+    let written = plan.document().plan().unwrap();
+    assert_eq!(written.trace().unwrap().as_ref(), &plan.trace().unwrap().without_instants());
+}
+
+/// With requests=own each arrival is a request of the step of its label, wherever that stands in the journey.
+#[test]
+fn a_log_says_what_is_asked_for() {
+    let read = scenario(
+        "users: { arrive: { process: \"trace(named.log,requests=own)\" } }\njourney: [{ get: /l, name: look, repeat: 3 }, { post: /b, name: buy }]\n",
+    );
+    let plan = read.plan(3, Shard::WHOLE);
+    assert!(plan.is_open() && plan.groups[0].journey.is_single());
+    let next = |k| plan.groups[0].journey.next(&mut Default::default(), plan.draws(0), k);
+    let steps: Vec<_> = (0..5)
+        .map(|k| match next(k) {
+            headway_workload::journey::Next::Ask(ask) => Some(ask.step),
+            headway_workload::journey::Next::Over(_) => None,
+        })
+        .collect();
+    // In the order of time: look, buy, look, look; no fifth.
+    assert_eq!(steps, [Some(0), Some(1), Some(0), Some(0), None]);
+    let written = serde_json::to_string(&plan.document()).unwrap();
+    assert!(written.contains("\"logged\":\""), "{written}");
+}
+
 /// A day is mean (1 + (peak - 1) cos(2 pi (t - peak-at)/day)): at every second within 0.06 % of the mean, its integral over whole days
 /// exactly, and over a part of one within the same share.
 #[test]
