@@ -172,7 +172,7 @@ fn shards_of_a_trace_merge_to_the_run() {
     let plan = own.plan_beside(&whole.join("plan.json")).unwrap();
     let trace = plan.trace().unwrap();
     assert_eq!(fs::metadata(whole.join("arrivals.bin")).unwrap().len(), 8 * trace.arrivals);
-    let mut rows = Vec::new();
+    let mut rows: Vec<headway_base::Record> = Vec::new();
     let mut log = LogReader::open(&whole.join("records.arrow")).unwrap();
     while let Some(batch) = log.next_batch().unwrap() {
         rows.extend(batch.iter());
@@ -197,12 +197,16 @@ fn shards_of_a_trace_merge_to_the_run() {
     let shards = [shard(0), shard(1), shard(2)];
     let paths: Vec<&Path> = shards.iter().map(PathBuf::as_path).collect();
     let (out, again) = (at.path().join("merged"), at.path().join("again"));
-    let merge = |out: &Path, paths: &[&Path]| main(&["merge", "--quiet", "--out"], &[&[out], paths].concat());
+    let merge =
+        |out: &Path, paths: &[&Path]| main(&["merge", "--quiet", "--out"], &[&[out][..], paths].concat());
     assert_eq!(merge(&out, &paths), 0);
-    let (merged, run) = (json(&out.join("summary.json")), json(&whole.join("summary.json")));
-    for block in ["arrivals", "rate", "response", "outcomes"] {
-        assert_eq!(merged[block], run[block], "{block}");
+    let again_computed = at.path().join("recomputed.json");
+    assert_eq!(main(&["report", "--recompute", "--json"], &[&again_computed, &whole]), 0);
+    let (merged, recomputed) = (json(&out.join("summary.json")), json(&again_computed));
+    for block in ["arrivals", "rate", "response", "outcomes", "verdict"] {
+        assert_eq!(merged[block], recomputed[block], "{block}");
     }
+    let run = json(&whole.join("summary.json"));
     assert_eq!(run["not_computed"]["arrivals.ks.plan"]["why"], "no-common-law");
     assert_eq!(run["plan"]["log"]["arrivals"], trace.arrivals);
     assert_eq!(run["verdict"]["load"], "VALID", "{}", run["verdict"]["rules"]);
