@@ -6,7 +6,7 @@ import subprocess
 
 from harness import HEADWAY, check, environment, equal, expect, headway, planned
 
-PROCESSES = ["poisson", "poisson-fixed-n", "constant", "uniform", "gamma(3)"]
+PROCESSES = ["poisson", "poisson-fixed-n", "constant", "uniform", "gamma(3)", "batch(poisson,geometric(3))"]
 
 
 @check("plan: same seed, same lines; another seed, others; times rise and lie within the plan")

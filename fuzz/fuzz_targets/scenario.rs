@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
         false => Ok(bytes.to_vec()),
     };
     let env = |name: &str| (!name.contains("NONE")).then(|| format!("{name}: {{x}}"));
-    let around = Surroundings { read: &read, env: &env };
+    let around = Surroundings { read: &read, env: &env, log: &headway_workload::scenario::no_logs };
     let (parsed, most) = memory::measure(|| parse("fuzzed.yaml", text, &around));
     // Aliases may stand for a quarter of a million parts, whatever the length of the file.
     assert!(most <= 2000 * bytes.len() + (512 << 20), "{most} bytes of memory for {}", bytes.len());

@@ -9,6 +9,8 @@
 pub mod streams {
     /// Gaps between arrivals.
     pub const GAP: &str = "gap";
+    /// Sizes of batches of arrivals.
+    pub const BATCH: &str = "batch";
     /// Which shard keeps a session.
     pub const SHARD: &str = "shard";
     /// Think times between the requests of a user.

@@ -44,6 +44,15 @@ fn no_unit(number: &str) -> String {
     format!("a time, for it has no unit: write {number}s, {number}ms or {number}m")
 }
 
+/// The parts between commas that stand in no brackets, as they are.
+pub fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    text.split(move |c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ',' && depth <= 0
+    })
+}
+
 /// The number a text begins with, and the rest.
 fn split_number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());

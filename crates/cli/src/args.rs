@@ -26,8 +26,9 @@ use headway_base::{Nanos, Rate, TimeScale, dist};
 use headway_engine::wait::Strategy;
 use headway_live::serve::BACKLOG;
 use headway_stats::Threshold;
+use headway_workload::arrivals::Arriving;
 use headway_workload::plan::Connections;
-use headway_workload::{Process, Shard, arrivals};
+use headway_workload::{Shard, arrivals};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -164,8 +165,8 @@ pub struct LoadArgs {
     #[arg(help_heading = "Load", long, value_parser = given(parse_pool), value_name = "shared|per-user")]
     pub pool: Option<Given<Connections>>,
     /// The arrival process
-    #[arg(help_heading = "Load", long, value_parser = given(Process::parse), value_name = "PROCESS", help = arrivals_help())]
-    pub arrivals: Option<Given<Process>>,
+    #[arg(help_heading = "Load", long, value_parser = given(Arriving::parse), value_name = "PROCESS", help = arrivals_help())]
+    pub arrivals: Option<Given<Arriving>>,
     /// Seed of every random draw [default: a new one, printed]
     #[arg(help_heading = "Load", long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
@@ -730,7 +731,10 @@ pub struct FromOpenapiArgs {
 
 fn arrivals_help() -> String {
     let lines = arrivals::ALL.iter().map(|f| format!("{}: {}", f.usage(), f.about()));
-    format!("The arrival process. {}", lines.collect::<Vec<_>>().join("; "))
+    format!(
+        "The arrival process. {}; trace(FILE,speed=N): as a log tells that `audit` reads (instead of -R, -d, --phases)",
+        lines.collect::<Vec<_>>().join("; ")
+    )
 }
 
 fn think_help() -> String {

@@ -12,6 +12,7 @@ fn read(converted: &Converted) -> Scenario {
     let around = Surroundings {
         read: &|name| Ok(name.as_bytes().to_vec()),
         env: &|name| name.starts_with("HEADWAY_").then(|| format!("<{name}>")),
+        log: &headway_workload::scenario::no_logs,
     };
     parse("made.yaml", &converted.scenario, &around).unwrap_or_else(|e| panic!("{e}\n{}", converted.scenario))
 }

@@ -52,7 +52,7 @@ pub fn of_shards(plan: &Plan, shards: &[Shard], labels: &[String], sources: usiz
             () if plan.is_fixed_work() => Workload::FixedWork,
             () => Workload::Closed,
         },
-        plan: plan.process().and_then(law_of),
+        plan: plan.process().and_then(law_of).or_else(|| logged(plan, shards)),
         users: users(plan, shards),
         asks_per_session: asks_per_session(plan),
         requests_asked: requests_asked(plan, shards),
@@ -62,6 +62,15 @@ pub fn of_shards(plan: &Plan, shards: &[Shard], labels: &[String], sources: usiz
         connects: plan.opens_each(),
         ..Setup::default()
     }
+}
+
+/// A log as a plan: its mean rate, and no law of the gaps. Starts are held to its own instants, as those of any plan.
+fn logged(plan: &Plan, shards: &[Shard]) -> Option<PlanLaw> {
+    let trace = plan.trace()?;
+    let share = shards.iter().map(|shard| 1.0 / f64::from(shard.count())).sum::<f64>();
+    let gap_cov = trace.gap_cov;
+    let profile = trace.profile().scaled(share);
+    Some(PlanLaw { profile, gap_cdf: None, gap_cov, dispersion: gap_cov * gap_cov, poisson: false })
 }
 
 /// Users of the closed groups over time, those of these shards; none where several groups' phases do not fit together.
@@ -141,7 +150,9 @@ pub fn law(process: Process, profile: Profile, shard: Shard) -> PlanLaw {
     let has_law = process.gap_cdf(1.0).is_some() && (shard == Shard::WHOLE || poisson);
     let gap_cdf: Option<headway_stats::GapCdf> =
         has_law.then(|| Box::new(move |x| process.gap_cdf(x).unwrap_or(f64::NAN)) as _);
-    PlanLaw { profile, gap_cdf, gap_cov: process.thinned_cov(shard.count()), poisson }
+    let (gap_cov, dispersion) =
+        (process.thinned_cov(shard.count()), process.thinned_dispersion(shard.count()));
+    PlanLaw { profile, gap_cdf, gap_cov, dispersion, poisson }
 }
 
 #[cfg(test)]

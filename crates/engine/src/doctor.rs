@@ -100,6 +100,12 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
                 demand.flow += sessions * asks;
                 (Some(sessions * asks), Some(profile.total() * asks * share))
             }
+            Source::Trace(trace) => {
+                let sessions = trace.most_in(Nanos::from_secs(1)) as f64 * share;
+                demand.held += if own { sessions * group.journey.mean_think_s() } else { 0.0 };
+                demand.flow += sessions * asks;
+                (Some(sessions * asks), Some(trace.arrivals as f64 * asks * share))
+            }
             Source::AtOnce { sessions } => {
                 let sessions = plan.shard.split_u64(*sessions);
                 demand.held += sessions.min(cap.into()) as f64;

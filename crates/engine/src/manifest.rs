@@ -6,9 +6,12 @@ use headway_base::Nanos;
 use headway_records::{Metadata, metadata};
 use headway_stats::Facts;
 use headway_stats::summary::{PlanKind, PlanSummary, Source};
-use headway_workload::Shard;
+use headway_workload::arrivals::Trace;
+use headway_workload::plan::{self as workload, Group};
+use headway_workload::{Plan, Shard};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The manifest of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -40,7 +43,52 @@ pub const SCHEMA: &str = "headway.plan/1";
 /// The label of the one step of a run without a scenario.
 pub const STEP: &str = "request";
 
+/// The instants of the logs that a plan repeats, as a run folder keeps them; none where it repeats none.
+pub(crate) fn arrivals(plan: &Plan) -> Option<Vec<u8>> {
+    let mut traces = plan.groups.iter().filter_map(trace).peekable();
+    traces.peek()?;
+    Some(
+        traces
+            .flat_map(|trace| trace.instants().iter().flat_map(|at| at.0.to_le_bytes()).collect::<Vec<_>>())
+            .collect(),
+    )
+}
+
+fn trace(group: &Group) -> Option<&Trace> {
+    match &group.source {
+        workload::Source::Trace(trace) => Some(trace),
+        _ => None,
+    }
+}
+
 impl Manifest {
+    /// The plan with the instants of the logs that it repeats, which stand in the run folder beside the file at `path`.
+    ///
+    /// # Errors
+    /// The plan is none that this version makes; the instants are not there, or are others.
+    pub fn plan_beside(&self, path: &Path) -> Result<Plan> {
+        let mut plan = self.plan.plan().map_err(anyhow::Error::msg)?;
+        if plan.groups.iter().all(|group| trace(group).is_none()) {
+            return Ok(plan);
+        }
+        let path = path.with_file_name(headway_records::folder::ARRIVALS);
+        let bytes = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let mut instants = bytes.as_chunks::<8>().0.iter().map(|at| Nanos(i64::from_le_bytes(*at)));
+        for group in &mut plan.groups {
+            let workload::Source::Trace(logged) = &group.source else { continue };
+            let own = instants.by_ref().take(logged.arrivals as usize).collect();
+            let whole = logged.with_instants(own).with_context(|| {
+                format!(
+                    "{} does not hold the arrivals that the plan names, fingerprint {:016x}",
+                    path.display(),
+                    logged.fingerprint
+                )
+            })?;
+            group.source = workload::Source::Trace(Arc::new(whole));
+        }
+        Ok(plan)
+    }
+
     /// The manifest of a run that is about to begin with `threads` workers; `target` has its secrets replaced, and is none in a
     /// simulation.
     pub fn new(spec: &RunSpec, target: Option<&str>, threads: Option<u32>, zero_unix_ns: i128) -> Manifest {

@@ -20,6 +20,7 @@ use headway_stats::summary::{
 };
 use headway_stats::{Summary, Threshold};
 use headway_workload::arrivals::Arrival;
+use headway_workload::plan::{Group, Source};
 use headway_workload::{Plan, Shard};
 use std::path::{Path, PathBuf};
 
@@ -237,7 +238,7 @@ impl Shards {
         }
         let first =
             runs.first().ok_or_else(|| Error::Unreadable(anyhow::anyhow!("no run folder is named")))?;
-        let plan = first.manifest.plan.plan().map_err(|why| Error::Unreadable(anyhow::anyhow!(why)))?;
+        let plan = first.manifest.plan_beside(&first.folder.plan()).map_err(Error::Unreadable)?;
         Ok(Shards { runs, plan, absent })
     }
 
@@ -290,6 +291,9 @@ impl Shards {
             pass::merge(&self, out, limits, &manifest, &thresholds)?;
         let written = out.write_new(headway_records::folder::PLAN, &document.map_err(Error::Unwritable)?);
         written.map_err(unwritable)?;
+        if let Some(bytes) = crate::manifest::arrivals(&self.plan) {
+            out.write_new(headway_records::folder::ARRIVALS, &bytes).map_err(unwritable)?;
+        }
         for log in &truncated {
             summary.verdict.findings.push(cut_short(log));
         }
@@ -443,6 +447,12 @@ pub(crate) fn missing(plan: &Plan, here: &[String]) -> Vec<MissingShard> {
     let all = (0..count).filter_map(|index| Shard::new(index, count).ok());
     let lost = all.filter(|shard| !here.contains(&shard.to_string()));
     let planned = |shard| {
+        // A plan that was read without the instants of its log does not tell.
+        let untold =
+            |group: &Group| matches!(&group.source, Source::Trace(trace) if trace.instants().is_empty());
+        if plan.groups.iter().any(untold) {
+            return None;
+        }
         let groups = (0..plan.groups.len()).filter(|&g| plan.groups[g].arrives());
         let sessions: Vec<u64> = groups.map(|g| plan.sessions_of(g, shard).count() as u64).collect();
         (!sessions.is_empty()).then(|| sessions.iter().sum())

@@ -1,7 +1,8 @@
 //! A plan as summaries show it.
 
 use headway_base::Nanos;
-use headway_stats::summary::{PlanKind, PlanPhase, PlanSummary};
+use headway_stats::summary::{PlanKind, PlanLog, PlanPhase, PlanSummary};
+use headway_workload::arrivals::Trace;
 use headway_workload::plan::{Group, Source};
 use headway_workload::users::Level;
 use headway_workload::{Plan, Shard};
@@ -47,8 +48,20 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
     PlanSummary {
         version: Some(headway_workload::plan::VERSION),
         kind: Some(kind),
-        process: process.map_or_else(|| kind.word().unwrap_or_default().to_owned(), |p| p.to_string()),
-        gap_cov: process.map(|p| p.thinned_cov(plan.shard.count())),
+        process: match (process, plan.trace()) {
+            (Some(process), _) => process.to_string(),
+            (None, Some(trace)) => trace.of.to_string(),
+            (None, None) => kind.word().unwrap_or_default().to_owned(),
+        },
+        gap_cov: match (process, plan.trace()) {
+            (Some(process), _) => Some(process.thinned_cov(plan.shard.count())),
+            // Of a part of the log no law is known.
+            (None, trace) => trace.filter(|_| plan.shard == Shard::WHOLE).map(|trace| trace.gap_cov),
+        },
+        log: plan.groups.iter().find_map(|group| match &group.source {
+            Source::Trace(trace) => Some(log(trace)),
+            _ => None,
+        }),
         rate: profile.and_then(|p| p.phases().last()).map(|last| last.to.0),
         phases,
         users: (users > 0 && kind != PlanKind::Connecting).then_some(users),
@@ -60,9 +73,25 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
     }
 }
 
+/// A log as summaries show it.
+pub(crate) fn log(trace: &Trace) -> PlanLog {
+    PlanLog {
+        file: trace.of.file.clone(),
+        speed: trace.of.speed,
+        arrivals: trace.arrivals,
+        fingerprint: format!("{:016x}", trace.fingerprint),
+        resolution_s: trace.resolution.as_secs_f64(),
+        spread: trace.spread,
+        unreadable: trace.unreadable,
+        left_out: trace.left_out,
+        own_requests: trace.of.own,
+        no_step: trace.no_step,
+    }
+}
+
 fn kind(plan: &Plan) -> PlanKind {
     match () {
-        () if plan.process().is_some() => PlanKind::Arrivals,
+        () if plan.process().is_some() || plan.trace().is_some() => PlanKind::Arrivals,
         () if plan.is_connecting() => PlanKind::Connecting,
         () if plan.groups.iter().all(|g| matches!(g.source, Source::AtOnce { .. })) => PlanKind::AtOnce,
         () if plan.is_fixed_work() => PlanKind::FixedWork,

@@ -1,8 +1,9 @@
 //! A plan in words, as the first line of a run has it, and the lengths of its phases.
 
 use headway_base::{Nanos, Rate};
-use headway_report::format::plural;
+use headway_report::format::{plural, time};
 use headway_workload::Plan;
+use headway_workload::arrivals::Trace;
 use headway_workload::plan::{Connections, Group, LONGEST, Source};
 use headway_workload::users::Level;
 
@@ -27,7 +28,7 @@ pub fn lengths(plan: &Plan) -> Option<Lengths> {
         Source::Users { level, requests: None } | Source::Connecting { level } => {
             level.phases().iter().map(|phase| (phase.length, phase.from_users, phase.to_users)).collect()
         }
-        Source::Users { .. } | Source::AtOnce { .. } => return None,
+        Source::Users { .. } | Source::AtOnce { .. } | Source::Trace(_) => return None,
     };
     let ramp = phases.first().filter(|(_, from, to)| *from == 0.0 && to > from).map_or(Nanos::ZERO, |p| p.0);
     let holds = &phases[usize::from(ramp > Nanos::ZERO)..];
@@ -55,6 +56,7 @@ pub fn headline(plan: &Plan, lengths: Option<Lengths>, asked: Option<u64>) -> St
                 let who = if g.journey.is_single() { "requests" } else { "sessions" };
                 format!("{who} at up to {}, {process}", Rate(peak))
             }
+            Source::Trace(trace) => logged(trace, if g.journey.is_single() { "request" } else { "session" }),
             Source::AtOnce { sessions } => format!("{} at once", plural(*sessions, "session")),
             Source::Users { level, requests: Some(n) } => {
                 format!("{} by {}", plural(*n, "request"), plural(u64::from(level.most()), "user"))
@@ -72,6 +74,20 @@ pub fn headline(plan: &Plan, lengths: Option<Lengths>, asked: Option<u64>) -> St
     let groups: Vec<String> = plan.groups.iter().map(group).collect();
     let length = if plan.is_fixed_work() { String::new() } else { format!(" for {}", plan.end()) };
     format!("{}{length}", groups.join("; "))
+}
+
+/// What arrives by a log.
+fn logged(trace: &Trace, what: &str) -> String {
+    format!("{} as in {}", plural(trace.arrivals, what), trace.of)
+}
+
+/// What is to be said of the logs by which sessions arrive: `access.log: stamps of 1 s, each arrival moved to a random place within`.
+pub fn of_logs(plan: &Plan) -> Vec<String> {
+    let of = |group: &Group| match &group.source {
+        Source::Trace(trace) => Some(headway_report::words::plan::log(&crate::plan_summary::log(trace))),
+        _ => None,
+    };
+    plan.groups.iter().filter_map(of).collect()
 }
 
 /// That each request opens a connection, where that is not plain.
@@ -97,6 +113,9 @@ fn simple(group: &Group, end: Nanos, lengths: Option<Lengths>, asked: Option<u64
             let length = asked.map_or_else(|| hold.to_string(), |n| plural(n, "request"));
             format!("{rate} for {length}, {process}{opening}")
         }
+        Source::Trace(trace) => {
+            format!("{} for {}{opening}", logged(trace, "request"), time(trace.end.as_secs_f64()))
+        }
         Source::Users { level, requests: None } => {
             format!("{} for {}{think}{opening}", users(level), lengths?.hold)
         }
@@ -116,7 +135,7 @@ pub fn requests_of_work(plan: &Plan) -> Option<u64> {
     let of = |g: &Group| match &g.source {
         Source::AtOnce { sessions } => Some((*sessions as f64 * g.journey.mean_asks()).round() as u64),
         Source::Users { requests, .. } => *requests,
-        Source::Arrivals { .. } | Source::Connecting { .. } => None,
+        Source::Arrivals { .. } | Source::Trace(_) | Source::Connecting { .. } => None,
     };
     plan.groups.iter().map(of).sum()
 }

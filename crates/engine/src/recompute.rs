@@ -34,7 +34,11 @@ pub struct Told {
 /// # Errors
 /// The log cannot be read, or the manifest's plan is none that this version makes.
 pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, told: Told) -> Result<Summary> {
-    let mut recomputed = Recomputed::new(manifest, thresholds)?;
+    let plan = match log.with_file_name(folder::ARRIVALS).is_file() {
+        true => manifest.plan_beside(log)?,
+        false => manifest.plan.plan().map_err(anyhow::Error::msg)?,
+    };
+    let mut recomputed = Recomputed::new(manifest, plan, thresholds)?;
     let mut merge = Merge::of_log(log, By::Started)?;
     while let Some(row) = merge.next_row()? {
         recomputed.push(row);
@@ -61,12 +65,11 @@ pub(crate) struct Recomputed {
 }
 
 impl Recomputed {
-    /// Of no records yet.
+    /// Of no records yet; `plan` is the manifest's, with what stands beside it.
     ///
     /// # Errors
-    /// The manifest's plan is none that this version makes.
-    pub(crate) fn new(manifest: Manifest, thresholds: Vec<Threshold>) -> Result<Recomputed> {
-        let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
+    /// The manifest names shards that cannot be.
+    pub(crate) fn new(manifest: Manifest, plan: Plan, thresholds: Vec<Threshold>) -> Result<Recomputed> {
         let (shards, workers) = (manifest.shards()?, Workers::new(manifest.asked.threads));
         Ok(Recomputed { manifest, plan, shards, workers, waiting: 0, thresholds, analysis: None })
     }

@@ -5,7 +5,7 @@ use crate::analysis_setup::{analysis_setup, tolerating};
 use crate::collect::{Collected, Collector, Observer};
 use crate::destination::{Address, Ending, Publisher, Seat};
 use crate::live::Live;
-use crate::manifest::{Manifest, STEP};
+use crate::manifest::{self, Manifest, STEP};
 use crate::plan_summary::plan_summary;
 use crate::simulate::Sim;
 use headway_base::Nanos;
@@ -177,6 +177,9 @@ impl Kept {
         let mut log = None;
         if let Some(folder) = &self.folder {
             folder.write_new(headway_records::folder::PLAN, &manifest.json()?)?;
+            if let Some(bytes) = manifest::arrivals(&spec.plan) {
+                folder.write_new(headway_records::folder::ARRIVALS, &bytes)?;
+            }
             if let Some(text) = &spec.scenario {
                 folder.write_new(headway_records::folder::SCENARIO, text.as_bytes())?;
             }

@@ -16,6 +16,9 @@ pub const RECORDS: &str = "records.arrow";
 pub const SUMMARY: &str = "summary.json";
 /// The plan that was run.
 pub const PLAN: &str = "plan.json";
+/// When each arrival of a log is due that a plan repeats: 8 bytes each, nanoseconds since the plan's zero, little-endian; of several
+/// groups one after the other.
+pub const ARRIVALS: &str = "arrivals.bin";
 /// The scenario file that the run came from, as written.
 pub const SCENARIO: &str = "scenario.yaml";
 /// The report for people.

@@ -25,6 +25,7 @@ fn main() {
             profile: Profile::new(&[Phase::hold(Nanos::from_secs(seconds), Rate(rate))]),
             gap_cdf: Some(Box::new(|x: f64| -(-x).exp_m1())),
             gap_cov: 1.0,
+            dispersion: 1.0,
             poisson: true,
         }),
         resolution: Nanos(1),

@@ -118,8 +118,8 @@ pub(crate) fn arrivals_result(
     let poisson = plan.is_none_or(|p| p.poisson);
     block.dispersion = results.iter().flatten().map(|w| w.row).collect();
     for row in &mut block.dispersion {
-        // Without recorded instants the plan's law in the limit of long windows (Cox 1962, section 4.5).
-        let law = plan.map_or(1.0, |p| p.gap_cov * p.gap_cov);
+        // Without recorded instants the plan's law in the limit of long windows.
+        let law = plan.map_or(1.0, |p| p.dispersion);
         row.expected = if poisson { 1.0 } else { row.intended.unwrap_or(law) };
     }
     block.dispersion.sort_by(|a, b| a.window.total_cmp(&b.window));
@@ -233,6 +233,10 @@ fn distances(
         // Every clock differs from a metronome: the distance from one point is near 1/2 or 1, and says nothing.
         Some(plan) if plan.gap_cov == 0.0 => Why::EqualHeadways,
         Some(PlanLaw { gap_cdf: None, .. }) => Why::NoCommonLaw,
+        // No clock keeps headways of 0, so that here too the distance would be that of one point.
+        Some(PlanLaw { gap_cdf: Some(cdf), .. }) if cdf(0.0) > 0.0 => {
+            Why::SimultaneousArrivals { share: cdf(0.0) }
+        }
         Some(PlanLaw { gap_cdf: Some(cdf), .. }) => {
             pair.plan = ks::against_known(cells, scale, cdf);
             Why::NoHeadways { started: 0 }

@@ -34,10 +34,13 @@ pub enum Workload {
 pub struct PlanLaw {
     /// Rate over time of the load that this process sends (its shard's part), from the plan's zero.
     pub profile: Profile,
-    /// Distribution function of the plan's gaps, scaled to unit mean; none where the gaps have no common law.
+    /// Distribution function of the plan's gaps, scaled to unit mean; none where the gaps have no common law. It is above 0 at 0 where
+    /// several arrivals are due at one instant.
     pub gap_cdf: Option<GapCdf>,
     /// Coefficient of variation of the plan's gaps: 1 for Poisson, 0 for constant.
     pub gap_cov: f64,
+    /// Variance over mean of the number of arrivals in a long window: CoV^2 of the gaps where these are independent.
+    pub dispersion: f64,
     /// Whether the arrivals are a Poisson process.
     pub poisson: bool,
 }
@@ -51,6 +54,7 @@ impl fmt::Debug for PlanLaw {
             .field("profile", &self.profile)
             .field("gap_cdf", &self.gap_cdf.is_some())
             .field("gap_cov", &self.gap_cov)
+            .field("dispersion", &self.dispersion)
             .field("poisson", &self.poisson)
             .finish()
     }

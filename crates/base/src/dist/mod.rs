@@ -34,7 +34,7 @@ pub use uniform::Uniform;
 
 use crate::random::{Draws, Stream};
 use crate::time::Nanos;
-use crate::units::{UnitError, nearest, parse_count, parse_number, parse_time};
+use crate::units::{UnitError, nearest, parse_count, parse_number, parse_time, split_outside_brackets};
 use std::fmt;
 
 /// A law of non-negative times, in seconds.
@@ -205,7 +205,7 @@ pub fn parse(text: &str, resolve: &Resolve<'_>) -> Result<Dist, UnitError> {
         .iter()
         .find(|f| f.name().eq_ignore_ascii_case(name))
         .ok_or_else(|| UnitError::new(text, grammar_hint(name)))?;
-    let arguments = arguments(inner);
+    let arguments: Vec<&str> = split_outside_brackets(inner).map(str::trim).collect();
     if arguments.len() != family.arguments().len() {
         let wanted = format!(
             "a distribution that can be read: {} takes ({}), for example {}",
@@ -216,16 +216,6 @@ pub fn parse(text: &str, resolve: &Resolve<'_>) -> Result<Dist, UnitError> {
         return Err(UnitError::new(text, wanted));
     }
     family.build(&arguments, resolve)
-}
-
-/// The parts between commas, those within brackets left alone.
-fn arguments(text: &str) -> Vec<&str> {
-    let mut depth = 0_i32;
-    let split = text.split(|c: char| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        c == ',' && depth == 0
-    });
-    split.map(str::trim).collect()
 }
 
 fn grammar_hint(name: &str) -> String {

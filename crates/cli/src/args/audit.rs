@@ -194,7 +194,7 @@ fn parse_expect(text: &str) -> Result<Expect, UnitError> {
         UnitError::new(text, format!("an expectation{why}: write for example poisson,rate=500/s"))
     };
     let (mut process, mut rate) = (None, None);
-    for part in split_outside_brackets(text) {
+    for part in units::split_outside_brackets(text) {
         let before = match part.trim().split_once('=') {
             Some(("rate", value)) => rate.replace(units::parse_rate(value)?).is_some(),
             Some((name, _)) => return Err(bad(&format!(" ('{name}' is not rate)"))),
@@ -209,15 +209,6 @@ fn parse_expect(text: &str) -> Result<Expect, UnitError> {
         (None, _) => Err(bad(" (the process is missing)")),
         (_, None) => Err(bad(" (the rate is missing)")),
     }
-}
-
-/// The parts between commas that stand in no brackets.
-fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_i32;
-    text.split(move |c| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        c == ',' && depth <= 0
-    })
 }
 
 fn parse_zone(text: &str) -> Result<TimeZone, UnitError> {
@@ -255,6 +246,11 @@ mod tests {
         assert_eq!(expect("poisson,rate=500/s"), Ok(Expect { process: Process::Poisson, rate: Rate(500.0) }));
         let gamma = Expect { process: Process::Gamma { cov: 2.5 }, rate: Rate(2.0) };
         assert_eq!(expect("rate=120/1m, gamma(2.5)"), Ok(gamma));
+        let batches = Process::parse("batch(poisson,geometric(3))").unwrap();
+        assert_eq!(
+            expect("batch(poisson, geometric(3)), rate=5"),
+            Ok(Expect { process: batches, rate: Rate(5.0) })
+        );
         for (text, part) in [
             ("poisson", "the rate is missing"),
             ("rate=5", "the process is missing"),

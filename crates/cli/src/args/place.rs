@@ -1,6 +1,7 @@
 //! Flags of a run that other verbs take along: which of them have no place there, and what to do instead.
 
 use super::{Part, RunArgs, WaitArgs};
+use headway_workload::arrivals::Arriving;
 
 /// A verb that takes the flags of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -226,6 +227,11 @@ impl RunArgs {
             ),
             (max_wait.is_some(), "--max-wait", Instead::model("with --sim write --set max-wait=TIME")),
             (drain.is_some(), "--drain", Instead::model("with --sim write --set drain=TIME")),
+            (
+                load.arrivals.as_ref().is_some_and(|given| matches!(given.value, Arriving::Trace(_))),
+                "--arrivals trace(...)",
+                Instead::search("a search changes the rate, and a log has its own: write a process, such as poisson"),
+            ),
             (
                 load.arrivals.is_some(),
                 "--arrivals",

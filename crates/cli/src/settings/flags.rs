@@ -3,6 +3,7 @@
 //!
 //! Deliberately absent: what the values may be. The scenario's checker says so, and names the flag.
 
+use super::scenario::Logs;
 use crate::args::{Given, LoadArgs, PhasesArgs, RunArgs, ThresholdArgs, Tolerance, ToleranceArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
@@ -10,9 +11,10 @@ use headway_engine::files;
 use headway_engine::manifest::STEP;
 use headway_stats::Threshold;
 use headway_workload::Target;
+use headway_workload::arrivals::{Arriving, TraceOf};
 use headway_workload::scenario::Override;
 use headway_workload::target::Scheme;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Methods that are keys of a step.
 const VERBS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
@@ -26,6 +28,8 @@ enum Kind {
     Arrive,
     /// Arrivals whose rates `--phases` gives.
     Phases,
+    /// Arrivals as a log tells.
+    Trace,
     Closed,
     Connecting,
     Work,
@@ -38,6 +42,9 @@ impl Kind {
     /// # Errors
     /// Flags that contradict each other.
     fn of(args: &LoadArgs) -> Result<Kind> {
+        if let Some((flag, why)) = beside_trace(args) {
+            bail!("{flag} does not go with --arrivals trace(...): {why}");
+        }
         if let Some((flag, why)) = beside_phases(args) {
             bail!("{flag} does not go with --phases: {why}");
         }
@@ -63,9 +70,10 @@ impl Kind {
             (false, false, true) => Kind::Work,
             _ if closed => Kind::Closed,
             _ if args.phases.phases.is_some() => Kind::Phases,
+            _ if is_trace(args) => Kind::Trace,
             _ => Kind::Arrive,
         };
-        let arrives = matches!(kind, Kind::Arrive | Kind::Phases);
+        let arrives = matches!(kind, Kind::Arrive | Kind::Phases | Kind::Trace);
         if args.arrivals.is_some() && !arrives {
             bail!(
                 "--arrivals is for users who arrive (-R, --phases): with -u, -n, --at-once and --connecting there is no arrival process"
@@ -89,7 +97,7 @@ impl Kind {
     fn group(self) -> &'static str {
         match self {
             Kind::Arrive => "{ arrive: { rate: 50/s }, phases: [{ hold: 10s }] }",
-            Kind::Phases => "{ arrive: {} }",
+            Kind::Phases | Kind::Trace => "{ arrive: {} }",
             Kind::Closed => "{ closed: { count: 1 }, phases: [{ hold: 10s }] }",
             Kind::Connecting => "{ connecting: { sockets: 1 }, phases: [{ hold: 10s }] }",
             // hey's and oha's number of users.
@@ -107,10 +115,46 @@ impl Kind {
             Kind::Closed => [none(args.users.is_some(), "-u 1"), length],
             Kind::Connecting => [None, length],
             Kind::Work => [none(args.users.is_some() || connections, "-c 50"), None],
-            Kind::Phases | Kind::AtOnce => [None, None],
+            Kind::Phases | Kind::Trace | Kind::AtOnce => [None, None],
         };
         words.into_iter().flatten().map(str::to_owned).collect()
     }
+}
+
+/// Whether a log says when each arrives.
+fn is_trace(args: &LoadArgs) -> bool {
+    trace_of(args).is_some()
+}
+
+/// The log that says when each arrives, where one does.
+fn trace_of(args: &LoadArgs) -> Option<&TraceOf> {
+    match &args.arrivals.as_ref()?.value {
+        Arriving::Trace(of) => Some(of),
+        Arriving::Process(_) => None,
+    }
+}
+
+/// The first flag that does not go with a log of arrivals, where one is given, and why.
+fn beside_trace(args: &LoadArgs) -> Option<(&'static str, &'static str)> {
+    if !is_trace(args) {
+        return None;
+    }
+    let rate = "the log says when each arrives; speed=2 plays it at twice its rate";
+    let length = "the load is as long as the log, divided by its speed";
+    let users = "the log says when each arrives, which users who wait for responses do not";
+    let all = [
+        (args.rate.is_some(), "-R", rate),
+        (args.phases.phases.is_some(), "--phases", rate),
+        (args.duration.is_some(), "-d", length),
+        (args.requests.is_some(), "-n", length),
+        (args.ramp.is_some(), "--ramp", rate),
+        (args.warmup.is_some(), "--warmup", "all of the log is measured"),
+        (args.users.is_some(), "-u", users),
+        (args.think.is_some(), "--think", users),
+        (args.at_once.is_some(), "--at-once", users),
+        (args.connecting.is_some(), "--connecting", users),
+    ];
+    all.into_iter().find_map(|(given, flag, why)| given.then_some((flag, why)))
 }
 
 /// The first flag that does not go with `--phases`, where that is given, and why.
@@ -162,6 +206,10 @@ pub(super) struct Made {
     pub values: Vec<Override>,
     /// Which defaults were taken, as flags.
     pub assumed: Vec<String>,
+    /// Logs of arrivals that were read, by path.
+    pub logs: Logs,
+    /// Whether the requests are those that a log names.
+    own: bool,
 }
 
 /// The load that flags ask for; its request is GET /.
@@ -171,6 +219,13 @@ pub(super) fn bare(args: &LoadArgs) -> Result<Made> {
 
 fn made(args: &LoadArgs, connections: Option<&Given<u64>>, step: &str) -> Result<Made> {
     let kind = Kind::of(args)?;
+    if let Some(of) = trace_of(args).filter(|of| of.own) {
+        let logs = Logs::default();
+        let path = PathBuf::from(&of.file);
+        let log = logs.read(&path).map_err(anyhow::Error::msg)?;
+        let text = format!("users: {}\njourney: {}\n", kind.group(), own_steps(&of.file, &log.labels)?);
+        return Ok(Made { text, values: Vec::new(), assumed: Vec::new(), logs, own: true });
+    }
     // The caller puts in what is sent as plain bytes: it knows how that was typed.
     let step = if step == SEND { String::new() } else { format!("{step}: /, ") };
     let text = format!("users: {}\njourney: [{{ {step}name: {STEP} }}]\n", kind.group());
@@ -178,7 +233,43 @@ fn made(args: &LoadArgs, connections: Option<&Given<u64>>, step: &str) -> Result
     if let (Kind::Work, None, Some(users)) = (kind, &args.users, connections) {
         values.push(Override::flag("-c", "users", &users.text));
     }
-    Ok(Made { text, values, assumed: kind.assumed(args, connections.is_some()) })
+    let assumed = kind.assumed(args, connections.is_some());
+    Ok(Made { text, values, assumed, logs: Logs::default(), own: false })
+}
+
+/// Most steps of a scenario.
+const MOST_STEPS: usize = 10_000;
+
+/// A step for each request that labels of a log name: method and path, as access logs have them. Others have no step.
+fn own_steps(file: &str, labels: &[String]) -> Result<serde_json::Value> {
+    let steps: Vec<serde_json::Value> = labels.iter().filter_map(|label| own_step(label)).collect();
+    let some = || labels.iter().take(3).map(|label| format!("'{label}'")).collect::<Vec<_>>().join(", ");
+    match steps.len() {
+        0 => bail!(
+            "{file}: requests=own without a scenario is for logs whose labels are method and path ('GET /a'), and this one has {}: write a \
+             scenario with a step of each name",
+            some()
+        ),
+        n if n > MOST_STEPS => bail!(
+            "{file}: it names {n} different requests, and a scenario has {MOST_STEPS} steps at most: leave requests=own out"
+        ),
+        _ => Ok(steps.into()),
+    }
+}
+
+/// The request that a label names, if it does.
+fn own_step(label: &str) -> Option<serde_json::Value> {
+    let (method, path) = label.split_once(' ')?;
+    let plain = !path.contains(|c: char| c.is_whitespace() || c.is_control());
+    let token = !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase());
+    // What stands in such brackets would be looked up.
+    if !(plain && token && path.starts_with('/')) || label.contains("{{") || label.contains("${") {
+        return None;
+    }
+    Some(match VERBS.contains(&method) {
+        true => serde_json::json!({ (method.to_ascii_lowercase()): path, "name": label }),
+        false => serde_json::json!({ "request": { "method": method, "path": path }, "name": label }),
+    })
 }
 
 /// The request and the load that flags ask for.
@@ -198,10 +289,27 @@ pub(super) fn request(
     let method = args.method.as_deref().unwrap_or(default);
     let verb = VERBS.contains(&method).then(|| method.to_ascii_lowercase());
     let mut made = made(&args.load, args.connections.as_ref(), verb.as_deref().unwrap_or("request"))?;
+    if made.own {
+        let whole = target.path == "/";
+        let given = [
+            (args.method.is_some(), "-m"),
+            (!body.bytes.is_empty(), "a body"),
+            (!whole, "the path of the URL"),
+        ];
+        if let Some((_, what)) = given.into_iter().find(|(given, _)| *given) {
+            bail!("requests=own: the log names methods and paths: leave {what} out");
+        }
+    }
     let values = &mut made.values;
     let origin = target.url();
     let origin = origin.strip_suffix(&target.path).unwrap_or(&origin).trim_end_matches(':');
     values.push(Override::literal("", "target", origin));
+    if made.own {
+        let header =
+            |(name, value): &(String, String)| Override::text(&format!("-H {name}:"), "headers", name, value);
+        values.extend(headers.iter().map(header));
+        return Ok(made);
+    }
     match &verb {
         Some(verb) => values.push(Override::text("", "journey.0", verb, &target.path)),
         None => {
@@ -242,6 +350,11 @@ fn datagram(args: &RunArgs, target: &Target, headers: &[(String, String)], body:
         );
     }
     let mut made = made(&args.load, args.connections.as_ref(), SEND)?;
+    if made.own {
+        bail!(
+            "{target}: requests=own names methods and paths, and a target of {name} takes plain bytes: leave it out"
+        );
+    }
     let values = &mut made.values;
     let url = target.url();
     let server = url.strip_suffix(&target.path).unwrap_or(&url);

@@ -6,7 +6,7 @@ use crate::args::LoadArgs;
 use crate::repeat;
 use anyhow::{Result, bail};
 use headway_base::{Nanos, TimeScale};
-use headway_engine::plan_words::{Lengths, headline, lengths, requests_of_work};
+use headway_engine::plan_words::{Lengths, headline, lengths, of_logs, requests_of_work};
 use headway_engine::{RunSpec, plan_summary};
 use headway_stats::summary::PlanSummary;
 use headway_workload::plan::{Group, Source};
@@ -94,7 +94,9 @@ impl Load {
             some => format!(" ({lead} {})", some.join(", ")),
         };
         let total = if self.in_total { " (the rate is in total, over all connections)" } else { "" };
+        let logs = of_logs(&self.plan).iter().map(|words| format!(" ({words})")).collect::<String>();
         total.to_owned()
+            + &logs
             + &list("defaults:", &self.assumed)
             + &list("in place of the file's values:", &self.overridden)
     }
@@ -139,6 +141,11 @@ fn hold_for(
     seed: u64,
     most: Option<Nanos>,
 ) -> Result<Vec<Override>> {
+    if scenario.groups.iter().any(|group| matches!(group.source, Source::Trace(_))) {
+        bail!(
+            "-n {n}: a log says when each arrives, and has no hold that could end after {n} requests: leave -n out"
+        );
+    }
     let [Group { source: Source::Arrivals { process, profile }, journey, .. }] = &scenario.groups[..] else {
         bail!(
             "-n {n} is for one group of users, and the scenario has several: write how long each comes, or how much work it does"
@@ -173,7 +180,7 @@ fn hold_for(
     Ok(seed.into_iter().chain([said(hold)]).collect())
 }
 
-/// How long the hold must be for exactly `n` requests of the whole plan to be due in it.
+/// How long the hold must be for exactly `n` requests of the whole plan to be due in it; an error where none has exactly that many.
 fn hold_of_requests(
     n: u64,
     expected: f64,
@@ -187,6 +194,11 @@ fn hold_of_requests(
         let from = plan.measured_from;
         let mut due = plan.arrivals_of(Shard::WHOLE).filter(|a| a.intended >= from);
         if let Some(last) = due.nth(n as usize - 1) {
+            if due.next().is_some_and(|next| next.intended == last.intended) {
+                bail!(
+                    "-n {n} ends within a batch: several requests are due at the instant of the last; write -d TIME"
+                );
+            }
             // Instants are rounded to the nanosecond, so the hold ends one after the last of them.
             return Ok(last.intended - from + Nanos(1));
         }

@@ -224,10 +224,11 @@ fn may_be_replaced(output: &Output<'_>) -> Result<()> {
 }
 
 /// Files of a run folder or the folder of a study.
-const OF_A_RUN: [&str; 6] = [
+const OF_A_RUN: [&str; 7] = [
     headway_records::folder::RECORDS,
     headway_records::folder::SUMMARY,
     headway_records::folder::PLAN,
+    headway_records::folder::ARRIVALS,
     headway_records::folder::SCENARIO,
     headway_records::folder::REPORT,
     headway_report::study::JSON_FILE,

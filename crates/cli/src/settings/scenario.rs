@@ -9,13 +9,17 @@ use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_convert::targets;
 use headway_convert::tools::advice;
+use headway_engine::audit::trace;
 use headway_engine::files;
 use headway_stats::thresholds::{Threshold, ThresholdError, check_steps};
 use headway_workload::Target;
+use headway_workload::arrivals::Logged;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::{Override, Scenario, Surroundings};
 use headway_workload::yaml::comment;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Whether a target on the command line is a file and no URL: by its name, which may be that of another tool's script, because there is
 /// such a file (or a folder, which is then refused), or since it is `-`, standard input.
@@ -31,6 +35,7 @@ pub struct File {
     text: String,
     redactor: Redactor,
     values: Vec<Override>,
+    logs: Logs,
     /// Defaults of flags that were taken; none where there is a file.
     assumed: Option<Vec<String>>,
 }
@@ -65,7 +70,14 @@ impl File {
     /// One of that text, which was read from `path`.
     pub(super) fn of(path: &str, text: String) -> File {
         let path = if path == "-" { "stdin" } else { path };
-        File { path: path.to_owned(), text, redactor: Redactor::default(), values: Vec::new(), assumed: None }
+        File {
+            path: path.to_owned(),
+            text,
+            redactor: Redactor::default(),
+            values: Vec::new(),
+            logs: Logs::default(),
+            assumed: None,
+        }
     }
 
     /// With what knows the names of secrets that the user has added.
@@ -76,7 +88,14 @@ impl File {
     /// A scenario that flags make.
     fn made(made: Made) -> File {
         let (path, redactor) = ("the flags".to_owned(), Redactor::default());
-        File { path, text: made.text, redactor, values: made.values, assumed: Some(made.assumed) }
+        File {
+            path,
+            text: made.text,
+            redactor,
+            values: made.values,
+            logs: made.logs,
+            assumed: Some(made.assumed),
+        }
     }
 
     /// Puts values in the place of its own, after those before.
@@ -133,13 +152,18 @@ impl File {
     /// What it says, with these values in the place of its own.
     pub(super) fn scenario(&self, values: &[Override]) -> Result<Scenario> {
         let folder = Path::new(&self.path).parent().map(Path::to_path_buf).unwrap_or_default();
+        let place = |name: &str| match Path::new(name).is_absolute() {
+            true => PathBuf::from(name),
+            false => folder.join(name),
+        };
         let read = |name: &str| {
-            let path = if Path::new(name).is_absolute() { PathBuf::from(name) } else { folder.join(name) };
+            let path = place(name);
             files::read(&path, files::MOST).map_err(|error| format!("{}: {error}", path.display()))
         };
         let env = |name: &str| std::env::var(name).ok();
         let values: Vec<Override> = self.values.iter().chain(values).cloned().collect();
-        let around = Surroundings { read: &read, env: &env };
+        let log = |name: &str| self.logs.read(&if name == "-" { PathBuf::from(name) } else { place(name) });
+        let around = Surroundings { read: &read, env: &env, log: &log };
         headway_workload::scenario::parse_hiding(
             &self.path,
             &self.text,
@@ -148,6 +172,26 @@ impl File {
             self.redactor.clone(),
         )
         .map_err(|mistakes| anyhow!("{}", self.without_headers(&mistakes.to_string())))
+    }
+}
+
+/// Logs of arrivals by path, each read once: a scenario is read several times.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Logs(Arc<Mutex<BTreeMap<PathBuf, Arc<Logged>>>>);
+
+impl Logs {
+    /// The arrivals of a log; `-` is standard input.
+    ///
+    /// # Errors
+    /// Why it gives none, in words.
+    pub(super) fn read(&self, path: &Path) -> Result<Arc<Logged>, String> {
+        let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(logged) = logs.get(path) {
+            return Ok(logged.clone());
+        }
+        let logged = Arc::new(trace(path).map_err(|error| format!("{error:#}"))?);
+        logs.insert(path.to_owned(), logged.clone());
+        Ok(logged)
     }
 }
 

@@ -18,4 +18,5 @@ mod sim_outputs;
 mod simulate;
 mod sweeps;
 mod tools;
+mod trace;
 mod wanted;

@@ -110,6 +110,11 @@ fn n_requests_at_a_rate_are_exactly_n() {
         let expected = if process == "poisson-fixed-n" { plan.arrivals().count() - 350 + n } else { 250 };
         assert_eq!(n, expected, "{process}");
     }
+    // Batches of five: 250 requests are fifty of them, and 252 are none.
+    let batches = "h -R 100 --arrivals batch(constant,const(5)) --seed 4";
+    let plan = resolve(&format!("{batches} -n 250")).unwrap().load.plan;
+    assert_eq!(plan.arrivals().filter(|a| a.intended >= plan.measured_from).count(), 250);
+    assert!(error(&format!("{batches} -n 252")).contains("-n 252 ends within a batch"));
     assert_eq!(resolve("h -R 100 -n 500 -d 2s").unwrap().load.lengths.unwrap().hold, Nanos::from_secs(2));
 }
 

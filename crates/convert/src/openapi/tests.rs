@@ -6,6 +6,7 @@ fn labels(made: &Converted) -> Vec<String> {
     let around = Surroundings {
         read: &|_| Ok(Vec::new()),
         env: &|name| name.starts_with("HEADWAY_").then(|| "x".to_owned()),
+        log: &headway_workload::scenario::no_logs,
     };
     let scenario =
         parse("made.yaml", &made.scenario, &around).unwrap_or_else(|e| panic!("{e}\n{}", made.scenario));

@@ -25,11 +25,13 @@ mod outliers;
 mod second_pass;
 mod setup;
 mod spec;
+mod trace;
 mod unused;
 mod watch;
 
 pub use export::write_new;
 pub use spec::{AuditSpec, Dispersion, Expect, Exports, Shift};
+pub use trace::trace;
 pub use watch::Watch;
 
 use crate::Error;

@@ -280,7 +280,11 @@ mod tests {
         let text = "seed: 7\nusers: { arrive: { rate: 60/s }, phases: [ { hold: 20s } ] }\njourney: [ { get: / } ]\n\
             model: { servers: 2, service: exp(8ms) }\n";
         let none = |_: &str| None;
-        let around = Surroundings { read: &|name| Err(name.to_owned()), env: &none };
+        let around = Surroundings {
+            read: &|name| Err(name.to_owned()),
+            env: &none,
+            log: &headway_workload::scenario::no_logs,
+        };
         let scenario = parse("s.yaml", text, &around).unwrap();
         let plan = scenario.plan(7, Shard::WHOLE);
         let limits = crate::RunSpec::new("s", plan.clone(), 1_000).limits;

@@ -148,7 +148,11 @@ mod tests {
     fn doubling() -> Doubling {
         let text = "users: { arrive: { rate: 1/s }, phases: [ { hold: 20s } ] }\njourney: [ { get: / } ]\n\
             model: { servers: 1, service: const(10ms) }\n";
-        let around = Surroundings { read: &|name| Err(name.to_owned()), env: &|_| None };
+        let around = Surroundings {
+            read: &|name| Err(name.to_owned()),
+            env: &|_| None,
+            log: &headway_workload::scenario::no_logs,
+        };
         let scenario = parse("s.yaml", text, &around).unwrap();
         let plan = scenario.plan(7, headway_workload::Shard::WHOLE);
         let limits = crate::RunSpec::new("s", plan.clone(), 1_000).limits;

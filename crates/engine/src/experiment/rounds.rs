@@ -181,7 +181,11 @@ mod tests {
     use headway_workload::{Plan, Shard};
 
     fn played(services: [&str; 2], rounds: u64, seed: u64) -> Comparison {
-        let around = Surroundings { read: &|name| Err(name.to_owned()), env: &|_| None };
+        let around = Surroundings {
+            read: &|name| Err(name.to_owned()),
+            env: &|_| None,
+            log: &headway_workload::scenario::no_logs,
+        };
         let scenario = |service: &str| {
             let text = format!(
                 "users: {{ arrive: {{ rate: 200/s }}, phases: [ {{ hold: 2s, warmup: true }}, {{ hold: 20s }} ] }}\n\

@@ -29,6 +29,7 @@ pub fn bounded(plan: &Plan, model: &Model) -> Result<()> {
             let asks = group.journey.mean_asks();
             match &group.source {
                 Source::Arrivals { profile, .. } => profile.total() * asks,
+                Source::Trace(trace) => trace.arrivals as f64 * asks,
                 Source::AtOnce { sessions } => *sessions as f64 * asks,
                 Source::Users { requests: Some(requests), .. } => *requests as f64,
                 Source::Connecting { .. } => 0.0,

@@ -105,7 +105,7 @@ fn different([recorded, simulated]: [Vec<Item>; 2]) -> Vec<Differs> {
 
 fn kind(group: &Group) -> &'static str {
     match group.source {
-        Source::Arrivals { .. } => "users who arrive",
+        Source::Arrivals { .. } | Source::Trace(_) => "users who arrive",
         Source::AtOnce { .. } => "users who come at once",
         Source::Users { requests: None, .. } => "users who stay",
         Source::Users { requests: Some(_), .. } => "fixed work",
@@ -128,6 +128,9 @@ fn items(group: &Group, name: &dyn Fn(u16) -> String) -> Vec<Item> {
                 profile.phases().map(|p| (p.length.as_secs_f64(), p.from.0, p.to.0)).collect();
             let (levels, lengths) = levels(&phases, &rate);
             all.extend([("arrival process", process.to_string()), ("rate", levels), ("duration", lengths)]);
+        }
+        Source::Trace(trace) => {
+            all.push(("arrival process", format!("{}, fingerprint {:016x}", trace.of, trace.fingerprint)));
         }
         Source::AtOnce { sessions } => all.push(("users at once", sessions.to_string())),
         Source::Users { level, requests } => {
@@ -207,6 +210,7 @@ fn nodes(of: &[Node], name: &dyn Fn(u16) -> String) -> String {
             format!("one of ({})", ways.join("; "))
         }
         Node::Pause(think) => format!("pause {think}"),
+        Node::Logged(_) => "what the log names".to_owned(),
     };
     of.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -10,7 +10,7 @@ use headway_stats::steady::Length;
 use headway_stats::summary::Infinite;
 use headway_workload::Plan;
 use headway_workload::model::{Cancel, Discipline, Faults, Kind, Model, Part, Policy, When};
-use headway_workload::plan::Source;
+use headway_workload::plan::Group;
 
 /// What a plan asks of a model.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -40,14 +40,15 @@ impl Loads {
             _ => false,
         });
         let Some(rate) = rate(plan) else {
-            let open = plan.groups.iter().any(|group| matches!(group.source, Source::Arrivals { .. }));
+            let open = plan.groups.iter().any(Group::arrives);
             let infinite = (0..model.parts.len()).map(|part| infinite(model, part, None, open)).collect();
             let trusted_s = faults.map(|faults| Length::TRUSTED * faults);
             let offered = vec![None; model.parts.len()];
             return Loads { offered, relaxation_s: faults, trusted_s, skewed, infinite };
         };
         let offered = headway_sim::load::offered(model, rate);
-        let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
+        // What a queue sees of arrivals over long times (Whitt 1982, the asymptotic method); of renewals CoV^2 of the gaps.
+        let gap_cov = plan.process().map_or(1.0, |process| process.thinned_dispersion(1).sqrt());
         let time = |part: usize| {
             let time = relaxation(model, part, offered[part]?, gap_cov)?;
             let Kind::Station(station) = &model.parts[part].kind else { return None };
@@ -95,7 +96,7 @@ fn rate(plan: &Plan) -> Option<f64> {
     let length = (plan.end() - plan.measured_from).as_secs_f64();
     let mut rate = 0.0;
     for group in &plan.groups {
-        let Source::Arrivals { profile, .. } = &group.source else { return None };
+        let profile = group.profile()?;
         let end = plan.end().min(profile.end());
         let sessions = profile.cumulative(end) - profile.cumulative(plan.measured_from.min(end));
         rate += sessions * group.journey.mean_asks() / length;

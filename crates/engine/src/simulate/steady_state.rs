@@ -129,6 +129,8 @@ fn varies(plan: &Plan) -> Option<PlanPart> {
         Source::Users { level, .. } | Source::Connecting { level } => {
             users_vary(level, &measured).then_some(PlanPart::Users)
         }
+        // A log's rate is seldom the same throughout, and nothing says that it is.
+        Source::Trace(_) => Some(PlanPart::Rate),
         Source::AtOnce { .. } => None,
     })
 }

@@ -11,6 +11,8 @@ use headway_stats::summary::WorkerTime;
 
 /// Stalls that are listed; the longest first.
 const MOST_STALLS: usize = 50;
+/// Phases that are listed.
+const MOST_PHASES: usize = 12;
 
 /// How the generator fared.
 pub(super) fn generator(page: &mut Markup, summary: &Summary) {
@@ -115,7 +117,11 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
                 let (from, to) = (level(phase.from), level(phase.to));
                 format!("{} from {from} to {to}{warmup}", time(phase.length_s))
             };
-            pairs.push(("phases", plan.phases.iter().map(phase).collect::<Vec<_>>().join("; ")));
+            let value = match &plan.phases[..] {
+                several if several.len() > MOST_PHASES => words::plan::many_phases(several),
+                few => few.iter().map(phase).collect::<Vec<_>>().join("; "),
+            };
+            pairs.push(("phases", value));
         }
         pairs.extend(
             [
@@ -126,6 +132,7 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
             .into_iter()
             .flatten(),
         );
+        pairs.extend(plan.log.as_ref().map(|log| ("log", words::plan::log(log))));
         let new = plan.new_connections.then(|| "a new one for each request".to_owned());
         pairs.extend(new.map(|new| ("connections", new)));
         pairs.extend(worded("think time", &plan.think));

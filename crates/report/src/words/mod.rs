@@ -17,6 +17,7 @@ pub mod findings;
 pub mod generator_share;
 pub mod model;
 mod pattern;
+pub mod plan;
 mod reasons;
 pub mod search;
 mod sessions;

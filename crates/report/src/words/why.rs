@@ -64,6 +64,9 @@ fn number_missing(why: &Why) -> Option<String> {
         Why::NoWindow => "no window length fits 30 times into the measured phase".into(),
         Why::NoPlan => "there is no plan".into(),
         Why::EqualHeadways => "the plan's headways are all equal".into(),
+        Why::SimultaneousArrivals { share: of } => {
+            format!("the plan has several arrivals at one instant ({} of its headways are 0)", share(of))
+        }
         Why::NoCommonLaw => "the plan's headways have no common law".into(),
         Why::DueFollows => {
             "due times follow from earlier responses, so the generator's delays add up and no bound on them is known".into()

@@ -3,7 +3,7 @@
 //!
 //! A sample is never its law: what a sound load of this length shows by chance is in the interval (the counts' own variance,
 //! the standard error of the CoV, that of the index), so a short file is undecided and not wrong. Sources: the variance of
-//! the number of renewals, cov^2 times its mean, Cox (1962), "Renewal Theory", section 4.5.
+//! the number of renewals, cov^2 times its mean, Cox (1962), "Renewal Theory", section 4.5; of batches: `workload::arrivals`.
 
 use super::{Evidence, Measurement, or_no_window};
 use crate::setup::PlanLaw;
@@ -14,7 +14,7 @@ use crate::summary::{Limits, RuleId, Why};
 const LONG_FOR_CONSTANT: f64 = 10.0;
 /// The longest window that the rule looks at, in seconds: over longer ones a fixed number of users shows, which is no defect.
 const LONGEST: f64 = 1.0;
-/// Of other renewal processes the index nears cov^2 from here on.
+/// Of other processes the index nears its limit (of renewals cov^2) from here on.
 const LONG_FOR_RENEWAL: f64 = 100.0;
 
 /// As the rule's, but more starts than expected are as wrong as fewer.
@@ -43,7 +43,7 @@ fn sent_share(e: &Evidence, law: &PlanLaw) -> Measurement {
     }
     let value = n as f64 / expected;
     // A constant rate is one start more or less, by where the stretch begins.
-    let half = 1.96 * (law.gap_cov * expected.sqrt()).max(1.0) / expected;
+    let half = 1.96 * (law.dispersion * expected).sqrt().max(1.0) / expected;
     Measurement {
         value: Some(value),
         interval: Some([value - half, value + half]),
@@ -79,7 +79,7 @@ fn dispersion(e: &Evidence, law: &PlanLaw) -> Vec<Measurement> {
     let (expected, least) = match law {
         PlanLaw { poisson: true, .. } => (1.0, 0.0),
         PlanLaw { gap_cov, .. } if *gap_cov == 0.0 => (0.0, LONG_FOR_CONSTANT),
-        PlanLaw { gap_cov, .. } => (gap_cov * gap_cov, LONG_FOR_RENEWAL),
+        PlanLaw { dispersion, .. } => (*dispersion, LONG_FOR_RENEWAL),
     };
     let windows = e.arrivals.rule_windows.iter().filter(|w| w.row.window <= LONGEST);
     let long = windows.filter(|w| w.row.window * rate >= least);

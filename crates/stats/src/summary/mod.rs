@@ -55,7 +55,7 @@ pub use generator::{
 };
 pub use generator_share::GeneratorShare;
 pub use percentiles::{PERCENTILES, Percentile, percentile_key};
-pub use plan::{PlanKind, PlanPhase, PlanSummary};
+pub use plan::{PlanKind, PlanLog, PlanPhase, PlanSummary};
 pub use series::{LabelRow, MeanParts, OTHER_STATUSES, SeriesRow, failure_kind};
 pub use sessions::{Held, Sessions};
 pub use shards::{ShardCoverage, ShardLog};

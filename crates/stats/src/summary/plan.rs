@@ -26,6 +26,9 @@ pub struct PlanSummary {
     pub ramp_s: Option<f64>,
     /// All phases in order.
     pub phases: Vec<PlanPhase>,
+    /// The log by which requests or sessions arrive; left out where none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<PlanLog>,
     /// Number of requests of fixed work.
     pub requests: Option<u64>,
     /// Arrivals that the plan holds in its measured phase, where the caller counted them.
@@ -85,6 +88,32 @@ pub struct PlanSummary {
     /// Flags that took the place of values of the scenario file, as given, secrets replaced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overridden: Vec<String>,
+}
+
+/// A log that says when each request or session arrives.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanLog {
+    /// The file, as it was named.
+    pub file: String,
+    /// How many times as fast as it was logged.
+    pub speed: f64,
+    /// Arrivals, of the whole plan and not of one shard.
+    pub arrivals: u64,
+    /// Tells these instants from others: FNV-1a of the nanoseconds, 16 hexadecimal digits.
+    pub fingerprint: String,
+    /// Step of the log's stamps.
+    pub resolution_s: f64,
+    /// Whether arrivals were spread over that step: each to a random place within it.
+    pub spread: bool,
+    /// Rows that could not be read.
+    pub unreadable: u64,
+    /// Rows left out on purpose: of sessions, and requests that followed responses.
+    pub left_out: u64,
+    /// Whether each arrival is a request of the step that has the name of its label.
+    pub own_requests: bool,
+    /// Arrivals left out since no step has the name of their label.
+    pub no_step: u64,
 }
 
 /// What a plan makes.

@@ -127,6 +127,8 @@ pub enum Why {
     NoPlan,
     /// The headways of the plan are all equal.
     EqualHeadways,
+    /// The plan has several arrivals at one instant: that share of its headways is 0.
+    SimultaneousArrivals { share: f64 },
     /// The headways of the plan have no common law.
     NoCommonLaw,
     /// The file does not tell when requests were due.

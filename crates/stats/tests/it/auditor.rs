@@ -73,6 +73,7 @@ fn law(rate: f64, poisson: bool) -> Option<PlanLaw> {
         profile: Profile::new(&[Phase::hold(Nanos::from_secs(100_000), Rate(rate))]),
         gap_cdf: None,
         gap_cov: if poisson { 1.0 } else { 0.0 },
+        dispersion: if poisson { 1.0 } else { 0.0 },
         poisson,
     })
 }

@@ -95,6 +95,7 @@ impl World {
             profile: Profile::new(&self.phases),
             gap_cdf: poisson.then(|| -> headway_stats::GapCdf { Box::new(|x: f64| -(-x).exp_m1()) }),
             gap_cov: if poisson { 1.0 } else { 0.0 },
+            dispersion: if poisson { 1.0 } else { 0.0 },
             poisson,
         });
         Setup {

@@ -121,7 +121,11 @@ fn time_outs() -> Vec<Experiment> {
 
 /// A model as it is written in a scenario.
 fn written(model: &str) -> Model {
-    let around = Surroundings { read: &|_| Err("no files here".to_owned()), env: &|_| None };
+    let around = Surroundings {
+        read: &|_| Err("no files here".to_owned()),
+        env: &|_| None,
+        log: &headway_workload::scenario::no_logs,
+    };
     let text = format!("users: {{ arrive: {{ rate: 1/s }} }}\njourney: [ {{ get: / }} ]\nmodel: {model}\n");
     let scenario = parse("second.yaml", &text, &around).unwrap_or_else(|wrong| panic!("{wrong}"));
     scenario.model().unwrap().clone()

@@ -89,6 +89,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         |(seed, groups, (index, count))| {
             let ends = |group: &Group| match &group.source {
                 Source::Arrivals { profile, .. } => profile.end(),
+                Source::Trace(trace) => trace.end,
                 Source::Users { level, .. } | Source::Connecting { level } => level.end(),
                 Source::AtOnce { .. } => LONGEST,
             };

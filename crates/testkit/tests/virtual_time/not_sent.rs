@@ -60,6 +60,7 @@ fn setup(plan: &Plan, kind: Workload) -> Setup {
             profile: profile(rate),
             gap_cdf: Some(Box::new(|x| Process::Poisson.gap_cdf(x).unwrap())),
             gap_cov: 1.0,
+            dispersion: 1.0,
             poisson: true,
         }),
         users: (kind == Workload::Closed).then(|| UsersAsked::hold(10.0, Nanos::from_secs(SECONDS))),
@@ -280,6 +281,7 @@ fn play_at_cap(rate: f64, limits: Limits, service: Nanos, generator: Generator) 
             profile: profile(rate),
             gap_cdf: Some(Box::new(|x| Process::Poisson.gap_cdf(x).unwrap())),
             gap_cov: 1.0,
+            dispersion: 1.0,
             poisson: true,
         }),
         ..setup(&plan, Workload::Open)

@@ -4,7 +4,7 @@ use crate::common::{LIMITS, answers, plan};
 use headway_base::sink::Kept;
 use headway_base::{Batch, Nanos, Phase, Profile, Rate};
 use headway_stats::summary::evidence::Load;
-use headway_stats::summary::{Evidence, Finding, FindingId, LoadVerdict, Pattern, RuleOutcome, Summary};
+use headway_stats::summary::{Evidence, Finding, FindingId, LoadVerdict, Pattern, RuleOutcome, Summary, Why};
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Workload};
 use headway_testkit::{Answer, Generator, Simulation, Target};
 use headway_workload::plan::Group;
@@ -24,6 +24,7 @@ pub fn setup(plan: &Plan, sources: usize) -> Setup {
             profile: plan.own_profile().unwrap(),
             gap_cdf: Some(Box::new(move |x| process.gap_cdf(x).unwrap())),
             gap_cov: process.gap_cov(),
+            dispersion: process.thinned_dispersion(1),
             poisson: process == Process::Poisson,
         }),
         resolution: Nanos(1),
@@ -81,6 +82,9 @@ fn a_perfect_generator_is_valid_and_the_pattern_is_the_plans() {
         (Process::Constant, Pattern::Even),
         (Process::Uniform, Pattern::Even),
         (Process::Gamma { cov: 2.5 }, Pattern::Bunched),
+        (Process::parse("batch(poisson,geometric(3))").unwrap(), Pattern::Bunched),
+        (Process::parse("batch(poisson,const(3))").unwrap(), Pattern::Bunched),
+        (Process::parse("batch(constant,const(5))").unwrap(), Pattern::Bunched),
     ] {
         for workers in [1, 4] {
             let summary =
@@ -96,6 +100,30 @@ fn a_perfect_generator_is_valid_and_the_pattern_is_the_plans() {
             assert_eq!(summary.verdict.pattern, pattern, "{process} on {workers}");
         }
     }
+}
+
+/// Requests that are due at one instant leave one after the other: 20 us apart the load is the plan's all the same, and no headway
+/// of 0 is held against it. A generator that takes 300 us for each cannot send batches of 30 at once, and is told so.
+#[test]
+fn batches_that_are_sent_one_after_the_other_are_valid() {
+    let batches = Process::parse("batch(poisson,geometric(3))").unwrap();
+    let costs = |cost: Nanos| Generator { action_cost: cost, ..Generator::default() };
+    let summary = judge(&plan(batches, 300.0, 200, 4), &costs(US(20)));
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
+    assert_eq!(summary.verdict.pattern, Pattern::Bunched);
+    assert!(summary.arrivals.min.unwrap() > 0.0 && summary.arrivals.ks.plan.is_none());
+    let why = &summary.not_computed["arrivals.ks.plan"].why;
+    assert!(
+        matches!(why, Why::SimultaneousArrivals { share } if (share - 2.0 / 3.0).abs() < 1e-12),
+        "{why:?}"
+    );
+    // The counts vary as the plan's: E[B^2]/E[B] is 5.
+    let long = summary.arrivals.dispersion.iter().rfind(|row| row.windows >= 100).unwrap();
+    assert!((long.index - 5.0).abs() < 4.0 * 5.0 * (2.0 / long.windows as f64).sqrt(), "{long:?}");
+    let large = Process::parse("batch(poisson,const(30))").unwrap();
+    let summary = judge(&plan(large, 300.0, 200, 4), &costs(US(300)));
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid), "{:?}", summary.verdict.rules);
+    assert!(failed(&summary).contains(&"late-share"), "{:?}", failed(&summary));
 }
 
 #[test]

@@ -2,19 +2,25 @@
 //!
 //! One file per process and the slice [`ALL`]; help, error messages and the conformance test iterate it. Every process
 //! is described by the law of its unit gap, so that one generator, [`Arrivals`], serves all of them at any
-//! [`Profile`], and the statistics know what to hold the starts against.
+//! [`Profile`], and the statistics know what to hold the starts against. Arrivals come one by one, or in batches.
 //!
 //! Absent: what is asked for at an arrival, and whether anybody is late.
 
+mod batch;
 mod constant;
 mod gamma;
 mod poisson;
 mod poisson_fixed_n;
 mod ticks;
+mod trace;
 mod uniform;
 
+pub use batch::Sizes;
+pub(crate) use trace::fnv1a;
+pub use trace::{Arriving, Logged, MOST_LOGGED, NoTrace, Trace, TraceOf};
+
 use crate::shard::Shard;
-use headway_base::random::{Stream, streams};
+use headway_base::random::{Draws, Stream, streams};
 use headway_base::units::{UnitError, nearest};
 use headway_base::{Nanos, Profile, special};
 use std::fmt;
@@ -40,6 +46,78 @@ pub enum Process {
         /// Ticks to a gap on average, before rounding.
         mean: f64,
     },
+    /// Several arrivals at each instant of a renewal process.
+    Batch {
+        /// By which the batches come.
+        gaps: Renewal,
+        /// How many arrivals a batch has.
+        sizes: Sizes,
+    },
+}
+
+/// The processes whose gaps are drawn independently of each other.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Renewal {
+    /// As [`Process::Poisson`].
+    Poisson,
+    /// As [`Process::Constant`].
+    Constant,
+    /// As [`Process::Uniform`].
+    Uniform,
+    /// As [`Process::Gamma`].
+    Gamma {
+        /// Coefficient of variation of the gaps.
+        cov: f64,
+    },
+    /// As [`Process::Ticks`].
+    Ticks {
+        /// Ticks to a gap on average, before rounding.
+        mean: f64,
+    },
+}
+
+impl Renewal {
+    /// That process, if its gaps are drawn independently of each other.
+    fn of(process: Process) -> Option<Renewal> {
+        match process {
+            Process::Poisson => Some(Renewal::Poisson),
+            Process::Constant => Some(Renewal::Constant),
+            Process::Uniform => Some(Renewal::Uniform),
+            Process::Gamma { cov } => Some(Renewal::Gamma { cov }),
+            Process::Ticks { mean } => Some(Renewal::Ticks { mean }),
+            Process::PoissonFixedN | Process::Batch { .. } => None,
+        }
+    }
+
+    /// Draws a gap of unit mean.
+    #[inline(always)]
+    fn unit_gap(self, draws: &mut Draws) -> f64 {
+        match self {
+            Renewal::Poisson => special::exponential(draws),
+            Renewal::Constant => 1.0,
+            Renewal::Uniform => 2.0 * draws.open01(),
+            Renewal::Gamma { cov } => {
+                let shape = 1.0 / (cov * cov);
+                special::gamma(shape, draws) / shape
+            }
+            Renewal::Ticks { mean } => {
+                let ticks = libm::floor(special::exponential(draws) * mean + 0.5);
+                ticks / ticks::mean_ticks(mean)
+            }
+        }
+    }
+}
+
+impl From<Renewal> for Process {
+    fn from(renewal: Renewal) -> Process {
+        match renewal {
+            Renewal::Poisson => Process::Poisson,
+            Renewal::Constant => Process::Constant,
+            Renewal::Uniform => Process::Uniform,
+            Renewal::Gamma { cov } => Process::Gamma { cov },
+            Renewal::Ticks { mean } => Process::Ticks { mean },
+        }
+    }
 }
 
 /// What builds and describes one arrival process.
@@ -57,13 +135,23 @@ pub trait Family: Sync {
     /// # Errors
     /// A missing, superfluous or impossible argument.
     fn build(&self, argument: Option<&str>) -> Result<Process, UnitError>;
-    /// P(unit gap <= x), where the gaps are independent; none for a process whose gaps are not.
+    /// P(unit gap <= x) of a gap picked at random; none where there is no such law.
     fn gap_cdf(&self, process: Process, x: f64) -> Option<f64>;
     /// CoV of the unit gap.
     fn gap_cov(&self, process: Process) -> f64;
+    /// Variance over mean of the number of arrivals in a window, in the limit of long windows: that of a renewal process is CoV^2
+    /// (Cox 1962, section 4.5).
+    fn dispersion(&self, process: Process) -> f64 {
+        self.gap_cov(process) * self.gap_cov(process)
+    }
+    /// CoV of the gaps of one shard of `count`: of a renewal process CoV^2 = 1 + (c^2 - 1)/N (Cox 1962).
+    fn thinned_cov(&self, process: Process, count: u32) -> f64 {
+        let c = self.gap_cov(process);
+        libm::sqrt(1.0 + (c * c - 1.0) / f64::from(count))
+    }
 }
 
-/// Every process. Adding one: a file like its neighbours, an arm in [`Process`] and in `Arrivals::step`, a line here.
+/// Every process. Adding one: a file like its neighbours, an arm in [`Process`] and [`Renewal`], a line here.
 pub const ALL: &[&dyn Family] = &[
     &poisson::Build,
     &poisson_fixed_n::Build,
@@ -71,6 +159,7 @@ pub const ALL: &[&dyn Family] = &[
     &uniform::Build,
     &gamma::Build,
     &ticks::Build,
+    &batch::Build,
 ];
 
 impl Process {
@@ -108,10 +197,11 @@ impl Process {
             Process::Uniform => &uniform::Build,
             Process::Gamma { .. } => &gamma::Build,
             Process::Ticks { .. } => &ticks::Build,
+            Process::Batch { .. } => &batch::Build,
         }
     }
 
-    /// P(unit gap <= x) of the whole plan, where its gaps are independent and identically distributed.
+    /// P(unit gap <= x) of a gap of the whole plan picked at random; none where there is no such law.
     pub fn gap_cdf(self, x: f64) -> Option<f64> {
         self.family().gap_cdf(self, x)
     }
@@ -121,10 +211,15 @@ impl Process {
         self.family().gap_cov(self)
     }
 
-    /// CoV of the unit gap of one shard of `count`: CoV^2 = 1 + (c^2 - 1)/N (thinning a renewal process; Cox 1962).
+    /// CoV of the unit gap of one shard of `count`.
     pub fn thinned_cov(self, count: u32) -> f64 {
-        let c = self.gap_cov();
-        libm::sqrt(1.0 + (c * c - 1.0) / f64::from(count))
+        self.family().thinned_cov(self, count)
+    }
+
+    /// Index of dispersion of the counts of one shard of `count` over long windows: 1 + (I - 1)/N, as of any process of which each
+    /// arrival is kept independently of the others (Cox and Isham 1980, section 4.3).
+    pub fn thinned_dispersion(self, count: u32) -> f64 {
+        1.0 + (self.family().dispersion(self) - 1.0) / f64::from(count)
     }
 }
 
@@ -133,6 +228,7 @@ impl fmt::Display for Process {
         match self {
             Process::Gamma { cov } => write!(f, "gamma({cov})"),
             Process::Ticks { mean } => write!(f, "ticks({mean})"),
+            Process::Batch { gaps, sizes } => write!(f, "batch({},{sizes})", Process::from(*gaps)),
             other => f.write_str(other.family().name()),
         }
     }
@@ -164,12 +260,19 @@ pub struct Arrival {
 /// the same instants bit for bit; a step costs some nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
-    process: Process,
+    /// By which batches come; none for a process that has exactly as many arrivals as expected.
+    gaps: Option<Renewal>,
+    sizes: Sizes,
     profile: std::sync::Arc<Profile>,
     gap: Stream,
+    size: Stream,
     keep: Stream,
     shard: Shard,
     next_k: u64,
+    /// Number of the next batch: that of its arrival where each is one.
+    next_batch: u64,
+    /// Arrivals still to come of the batch before.
+    left: u32,
     /// Place of arrival `next_k - 1` on the unit-rate scale.
     place: f64,
     /// Arrivals of a process that has exactly as many as expected.
@@ -183,12 +286,20 @@ impl Arrivals {
     /// The arrivals of that shard.
     pub fn new(seed: u64, process: Process, profile: std::sync::Arc<Profile>, shard: Shard) -> Arrivals {
         let total = profile.total();
+        let (gaps, sizes) = match process {
+            Process::Batch { gaps, sizes } => (Some(gaps), sizes),
+            process => (Renewal::of(process), Sizes::Constant(1)),
+        };
         Arrivals {
-            process,
+            gaps,
+            sizes,
             gap: Stream::new(seed, streams::GAP),
+            size: Stream::new(seed, streams::BATCH),
             keep: Shard::stream(seed),
             shard,
             next_k: 0,
+            next_batch: 0,
+            left: 0,
             place: 0.0,
             fixed_n: libm::round(total) as u64,
             last_place: total * (1.0 + 1e-12),
@@ -203,12 +314,13 @@ impl Arrivals {
     #[inline]
     pub fn fill(&mut self, block: &mut Vec<Arrival>) {
         block.clear();
-        if self.process != Process::Poisson || self.shard != Shard::WHOLE || self.place == f64::INFINITY {
+        let one_by_one = self.gaps == Some(Renewal::Poisson) && self.sizes == Sizes::Constant(1);
+        if !one_by_one || self.shard != Shard::WHOLE || self.place == f64::INFINITY {
             block.extend(self.take(if self.shard == Shard::WHOLE { BLOCK } else { 1 }));
             return;
         }
         let mut gaps = [0.0; BLOCK];
-        special::exponentials(self.gap, self.next_k, &mut gaps);
+        special::exponentials(self.gap, self.next_batch, &mut gaps);
         for gap in gaps {
             self.place += gap;
             if self.place > self.last_place {
@@ -218,35 +330,39 @@ impl Arrivals {
             let intended = self.profile.inverse_from(&mut self.phase_hint, self.place);
             block.push(Arrival { k: self.next_k, intended });
             self.next_k += 1;
+            self.next_batch += 1;
         }
     }
 
     /// Moves `place` on to arrival `k`; false where there is none.
     #[inline]
     fn step(&mut self, k: u64) -> bool {
-        let mut draws = self.gap.item(k);
-        self.place += match self.process {
-            Process::Poisson => special::exponential(&mut draws),
-            Process::Constant => 1.0,
-            Process::Uniform => 2.0 * draws.open01(),
-            Process::Gamma { cov } => {
-                let shape = 1.0 / (cov * cov);
-                special::gamma(shape, &mut draws) / shape
-            }
-            Process::Ticks { mean } => {
-                let ticks = libm::floor(special::exponential(&mut draws) * mean + 0.5);
-                ticks / ticks::mean_ticks(mean)
-            }
-            // Sequential order statistics (Bentley and Saxe 1980): the least of m uniforms on what is left.
-            Process::PoissonFixedN => {
-                if k >= self.fixed_n {
-                    return false;
-                }
-                let left = (self.fixed_n - k) as f64;
-                let total = self.profile.total();
-                (total - self.place) * -libm::expm1(libm::log(draws.open01()) / left)
+        let Some(gaps) = self.gaps else { return self.step_of_fixed(k) };
+        if self.left > 0 {
+            self.left -= 1;
+            return true;
+        }
+        let batch = self.next_batch;
+        self.next_batch += 1;
+        let gap = gaps.unit_gap(&mut self.gap.item(batch));
+        self.place += match self.sizes {
+            Sizes::Constant(1) => gap,
+            sizes => {
+                self.left = sizes.sample(&mut self.size.item(batch)) - 1;
+                gap * sizes.mean()
             }
         };
+        self.place <= self.last_place
+    }
+
+    /// Sequential order statistics (Bentley and Saxe 1980): the least of m uniforms on what is left.
+    fn step_of_fixed(&mut self, k: u64) -> bool {
+        if k >= self.fixed_n {
+            return false;
+        }
+        let left = (self.fixed_n - k) as f64;
+        let uniform = self.gap.item(k).open01();
+        self.place += (self.profile.total() - self.place) * -libm::expm1(libm::log(uniform) / left);
         self.place <= self.last_place
     }
 }
@@ -261,7 +377,7 @@ impl Iterator for Arrivals {
             let k = self.next_k;
             if !self.step(k) {
                 // The renewal sequence only grows: it stays beyond the end.
-                self.place = f64::INFINITY;
+                (self.place, self.left) = (f64::INFINITY, 0);
                 return None;
             }
             self.next_k += 1;

@@ -27,6 +27,7 @@ fn every_process_is_registered_and_reads_what_it_writes() {
     assert!(error("gamma").contains("gamma(2.5)"));
     assert!(error("gamma(0)").contains("from 0.01"));
     assert!(error("constant(3)").contains("write just constant"));
+    assert!(error("posson").contains("batch(PROCESS,SIZE)"));
 }
 
 /// The first instants of a plan, as printed by version 1: a change here is a new `plan.version`.
@@ -116,6 +117,107 @@ fn each_shard_follows_the_thinned_law() {
     }
 }
 
+/// Batches whose sizes are not geometric, so that their gaps depend on each other, and others.
+const BATCHES: [&str; 5] = [
+    "batch(poisson,geometric(3))",
+    "batch(poisson,const(4))",
+    "batch(poisson,uniform(1,9))",
+    "batch(constant,const(5))",
+    "batch(gamma(2),uniform(2,4))",
+];
+
+/// The instants of a shard of a plan of batches that sends 1,000 a second for 200 s.
+fn of_shard(process: Process, index: u32, count: u32) -> Vec<f64> {
+    let shard = Shard::new(index, count).unwrap();
+    let arrivals = Arrivals::new(21, process, hold(1000.0 * f64::from(count), 200), shard);
+    arrivals.map(|a| a.intended.as_secs_f64()).collect()
+}
+
+/// The index of dispersion of the counts in windows, and its standard error.
+fn index_of_dispersion(instants: &[f64], window: f64, windows: usize) -> (f64, f64) {
+    let mut counts = vec![0.0; windows];
+    for t in instants {
+        if let Some(count) = counts.get_mut((t / window) as usize) {
+            *count += 1.0;
+        }
+    }
+    let m = windows as f64;
+    let mean = counts.iter().sum::<f64>() / m;
+    let central = |p: i32| counts.iter().map(|c| (c - mean).powi(p)).sum::<f64>() / m;
+    (central(2) / mean, ((central(4) - central(2).powi(2)).max(0.0) / m).sqrt() / mean)
+}
+
+/// Counts over long windows vary as their law says, and those of a shard as the thinned law does. Of Poisson batches every window
+/// has E[B^2]/E[B]; of others windows of 2,000 arrivals differ from the limit by less than an error.
+#[test]
+fn batches_bring_the_index_of_dispersion_of_their_law() {
+    let index = |text: &str, count: u32| Process::parse(text).unwrap().thinned_dispersion(count);
+    // E[B^2]/E[B]: of geometric sizes 2 m - 1, of constant ones n, of 1 to 9 95/15.
+    assert!((index(BATCHES[0], 1) - 5.0).abs() < 1e-12);
+    assert!((index(BATCHES[1], 1) - 4.0).abs() < 1e-12);
+    assert!((index(BATCHES[2], 1) - 95.0 / 15.0).abs() < 1e-12);
+    for text in BATCHES {
+        let process = Process::parse(text).unwrap();
+        for count in [1, 2, 8] {
+            let instants = of_shard(process, 0, count);
+            let window = if text.contains("poisson") { 0.05 } else { 2.0 };
+            let (seen, error) = index_of_dispersion(&instants, window, (200.0 / window) as usize);
+            let law = process.thinned_dispersion(count);
+            // Evenly spaced batches fill each window alike.
+            assert!(
+                (seen - law).abs() < 4.0 * error + 1e-3,
+                "{text} 1/{count}: {seen} +- {error}, not {law}"
+            );
+        }
+    }
+}
+
+/// The gaps of a shard have the CoV of the thinned law too where they depend on each other: errors are those between 100 parts.
+#[test]
+fn shards_of_batches_follow_the_thinned_law() {
+    for text in BATCHES {
+        let process = Process::parse(text).unwrap();
+        for count in [1, 2, 8] {
+            let instants = of_shard(process, count - 1, count);
+            let gaps: Vec<f64> = instants.windows(2).map(|w| w[1] - w[0]).collect();
+            let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+            let square = |part: &[f64]| {
+                let n = part.len() as f64;
+                let own = part.iter().sum::<f64>() / n;
+                part.iter().map(|g| (g - own).powi(2)).sum::<f64>() / n / (mean * mean)
+            };
+            let parts: Vec<f64> = gaps.chunks_exact(gaps.len() / 100).map(square).collect();
+            let m = parts.len() as f64;
+            let between = parts.iter().sum::<f64>() / m;
+            let error = (parts.iter().map(|p| (p - between).powi(2)).sum::<f64>() / m / m).sqrt();
+            let (seen, law) = (square(&gaps), process.thinned_cov(count).powi(2));
+            assert!(
+                (seen - law).abs() < 4.0 * error + 1e-2,
+                "{text} 1/{count}: {seen} +- {error}, not {law}"
+            );
+        }
+    }
+}
+
+/// Arrivals of a batch are due at one instant; the rate is that of the arrivals.
+#[test]
+fn a_batch_is_due_at_one_instant() {
+    let plan = all(1, Process::parse("batch(constant,const(5))").unwrap(), &hold(50.0, 2));
+    let instants: Vec<i64> = plan.iter().map(|a| a.intended.0 / 1_000_000).collect();
+    let expected: Vec<i64> = (1..=20).flat_map(|b| [100 * b; 5]).collect();
+    assert_eq!(instants, expected);
+    // One at a time is the process itself, and batches have the gaps of it.
+    let one = all(3, Process::parse("batch(poisson,const(1))").unwrap(), &hold(50.0, 20));
+    assert_eq!(one, all(3, Process::Poisson, &hold(50.0, 20)));
+    let geometric = all(3, Process::parse("batch(poisson,geometric(3))").unwrap(), &hold(150.0, 20));
+    let mut batches: Vec<i64> = geometric.iter().map(|a| a.intended.0).collect();
+    batches.dedup();
+    let single: Vec<i64> = one.iter().map(|a| a.intended.0).collect();
+    assert!(batches.len() > 500 && batches.len() == single.len());
+    // Their places are 3 times as far apart, at 3 times the rate: equal but for rounding.
+    assert!(batches.iter().zip(&single).all(|(a, b)| (a - b).abs() <= 1), "{:?}", &batches[..5]);
+}
+
 fn profiles() -> impl Strategy<Value = Arc<Profile>> {
     let phase = (1i64..3_000, 0.0f64..300.0, 0.0f64..300.0, 0u8..4).prop_map(|(ms, a, b, kind)| {
         let length = Nanos::from_millis(ms);
@@ -129,7 +231,8 @@ fn profiles() -> impl Strategy<Value = Arc<Profile>> {
 }
 
 fn processes() -> impl Strategy<Value = Process> {
-    prop::sample::select(examples().collect::<Vec<_>>())
+    let batches = BATCHES.iter().map(|text| Process::parse(text).unwrap());
+    prop::sample::select(examples().chain(batches).collect::<Vec<_>>())
 }
 
 proptest! {

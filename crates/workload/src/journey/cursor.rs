@@ -99,6 +99,12 @@ impl Journey {
                     cursor.at += 1;
                     pause += self.draw(*think, cursor, draws, k);
                 }
+                Op::Logged(steps) => {
+                    cursor.at += 1;
+                    if let Some(&step) = steps.get(k as usize) {
+                        return Next::Ask(Ask { step, repeat: 0, think: pause });
+                    }
+                }
                 Op::End => return Next::Over(pause),
             }
         }

@@ -12,6 +12,7 @@ pub use cursor::{Ask, Cursor, Draws, Next};
 
 use headway_base::Nanos;
 use headway_base::dist::{Constant, Dist, Law as _};
+use std::sync::Arc;
 
 /// A journey as it is described, before it is compiled.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,8 @@ pub enum Node {
     Choose(Vec<(f64, Vec<Node>)>),
     /// An additional think time before the next step.
     Pause(Dist),
+    /// One request, of the step that stands here at the session's number: as a log names it.
+    Logged(Arc<[u16]>),
 }
 
 /// No think time at all.
@@ -53,6 +56,8 @@ enum Op {
     Jump(u16),
     /// An additional think time.
     Pause { think: u16 },
+    /// A request of the step at the session's number.
+    Logged(Arc<[u16]>),
     /// The journey is over.
     End,
 }
@@ -205,6 +210,7 @@ impl Journey {
                         continue;
                     }
                     Node::Ask { think, .. } => think.as_ref().unwrap_or(own).mean(),
+                    Node::Logged(_) => 0.0,
                     Node::Repeat(_, nodes) => first(nodes, own),
                     Node::Choose(ways) => {
                         let total: f64 = ways.iter().map(|w| w.0).sum();
@@ -294,6 +300,10 @@ impl Compiler {
             }
             Node::Repeat(times, nodes) => self.repeat(*times, |c, _| c.block(nodes)),
             Node::Choose(ways) => self.choose(ways),
+            Node::Logged(steps) => {
+                self.push(Op::Logged(steps.clone()))?;
+                Ok(Size { least: 1, most: 1, mean: 1.0, think_s: 0.0 })
+            }
             Node::Pause(think) => {
                 let think = self.think(Some(think))?;
                 self.push(Op::Pause { think })?;

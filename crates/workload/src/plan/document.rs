@@ -1,7 +1,7 @@
 //! A plan as it is written down in the run folder: enough to print every intended instant again, and to judge the records.
 
 use super::{Connections, Group, OnFailure, Plan, Source};
-use crate::arrivals::Process;
+use crate::arrivals::{Arriving, Process, Trace};
 use crate::journey::{Journey, Node, no_think};
 use crate::shard::Shard;
 use crate::users::{Level, UserPhase};
@@ -68,6 +68,30 @@ pub enum SourceDocument {
         /// The rate over time, sessions per second.
         phases: Vec<PhaseDocument>,
     },
+    /// Sessions arrive as a log tells; when, is in a file of its own.
+    Trace {
+        /// The log, as on the command line.
+        log: String,
+        /// How many arrive.
+        arrivals: u64,
+        /// When the last one is due, nanoseconds.
+        end_ns: i64,
+        /// CoV of the gaps.
+        gap_cov: f64,
+        /// FNV-1a of the instants in nanoseconds, 16 hexadecimal digits.
+        fingerprint: String,
+        /// Step of the log's stamps, nanoseconds.
+        resolution_ns: i64,
+        /// Whether arrivals were spread over that.
+        spread: bool,
+        /// Rows of the log that could not be read.
+        unreadable: u64,
+        /// Rows of the log left out on purpose.
+        left_out: u64,
+        /// Arrivals of the log left out since no step has the name of their label.
+        #[serde(default)]
+        no_step: u64,
+    },
     /// So many sessions at zero.
     AtOnce(u64),
     /// A number of users.
@@ -116,6 +140,8 @@ pub enum NodeDocument {
     Choose(Vec<(f64, Vec<NodeDocument>)>),
     /// An additional think time.
     Pause(String),
+    /// One request, of the step that a log names for the session. Told from others by FNV-1a of the steps' numbers, 16 hexadecimal digits.
+    Logged(String),
 }
 
 impl NodeDocument {
@@ -130,6 +156,7 @@ impl NodeDocument {
                 NodeDocument::Choose(ways.iter().map(|(weight, nodes)| (*weight, all(nodes))).collect())
             }
             Node::Pause(think) => NodeDocument::Pause(think.to_string()),
+            Node::Logged(steps) => NodeDocument::Logged(format!("{:016x}", fingerprint(steps))),
         }
     }
 
@@ -148,8 +175,14 @@ impl NodeDocument {
                 Node::Choose(ways.iter().map(way).collect::<Result<_, _>>()?)
             }
             NodeDocument::Pause(think) => Node::Pause(law(think)?),
+            // Nothing that is read back is played.
+            NodeDocument::Logged(_) => Node::Logged(Arc::new([])),
         })
     }
+}
+
+fn fingerprint(steps: &[u16]) -> u64 {
+    crate::arrivals::fnv1a(steps.iter().flat_map(|step| step.to_le_bytes()))
 }
 
 /// A law as it is written down. The values of an `empirical` are in its own file, not here; nothing that is read back
@@ -188,6 +221,48 @@ fn level(phases: &[PhaseDocument]) -> Level {
     Level::new(&phases.iter().map(phase).collect::<Vec<_>>())
 }
 
+impl SourceDocument {
+    /// The log's arrivals without their instants.
+    fn trace(&self) -> Result<Trace, String> {
+        let SourceDocument::Trace {
+            log,
+            arrivals,
+            end_ns,
+            gap_cov,
+            fingerprint,
+            resolution_ns,
+            spread,
+            unreadable,
+            left_out,
+            no_step,
+        } = self
+        else {
+            return Err("no arrivals of a log".to_owned());
+        };
+        let Arriving::Trace(of) = Arriving::parse(log).map_err(|e| e.to_string())? else {
+            return Err(format!("{log} is no log of arrivals"));
+        };
+        if *end_ns <= 0 {
+            return Err("the arrivals of a log end before they begin".to_owned());
+        }
+        let fingerprint = u64::from_str_radix(fingerprint, 16)
+            .map_err(|_| format!("{fingerprint} is no number of 16 hexadecimal digits"))?;
+        Ok(Trace {
+            of,
+            arrivals: *arrivals,
+            end: Nanos(*end_ns),
+            gap_cov: *gap_cov,
+            fingerprint,
+            resolution: Nanos(*resolution_ns),
+            spread: *spread,
+            unreadable: *unreadable,
+            left_out: *left_out,
+            no_step: *no_step,
+            instants: Arc::new([]),
+        })
+    }
+}
+
 impl GroupDocument {
     fn of(group: &Group) -> GroupDocument {
         let source = match &group.source {
@@ -197,6 +272,18 @@ impl GroupDocument {
                     .phases()
                     .map(|p| PhaseDocument { length_ns: p.length.0, from: p.from.0, to: p.to.0 })
                     .collect(),
+            },
+            Source::Trace(trace) => SourceDocument::Trace {
+                log: trace.of.to_string(),
+                arrivals: trace.arrivals,
+                end_ns: trace.end.0,
+                gap_cov: trace.gap_cov,
+                fingerprint: format!("{:016x}", trace.fingerprint),
+                resolution_ns: trace.resolution.0,
+                spread: trace.spread,
+                unreadable: trace.unreadable,
+                left_out: trace.left_out,
+                no_step: trace.no_step,
             },
             Source::AtOnce { sessions } => SourceDocument::AtOnce(*sessions),
             Source::Users { level, requests } => {
@@ -226,7 +313,7 @@ impl GroupDocument {
             SourceDocument::Arrivals { phases, .. }
             | SourceDocument::Users { phases, .. }
             | SourceDocument::Connecting { phases } => &phases[..],
-            SourceDocument::AtOnce(_) => &[],
+            SourceDocument::AtOnce(_) | SourceDocument::Trace { .. } => &[],
         };
         if phases.iter().find(sane).is_some() {
             return Err("a phase has a negative length, rate or number of users".to_owned());
@@ -239,6 +326,7 @@ impl GroupDocument {
                     profile: Arc::new(Profile::new(&phases.iter().map(phase).collect::<Vec<_>>())),
                 }
             }
+            SourceDocument::Trace { .. } => Source::Trace(Arc::new(self.source.trace()?)),
             SourceDocument::AtOnce(sessions) => Source::AtOnce { sessions: *sessions },
             SourceDocument::Users { requests, .. } => {
                 Source::Users { level: Arc::new(level(phases)), requests: *requests }

@@ -7,7 +7,7 @@ mod sessions;
 pub use document::{Document, VERSION};
 pub use sessions::{Sessions, SessionsOf};
 
-use crate::arrivals::{Arrivals, Process};
+use crate::arrivals::{Arrivals, Process, Trace};
 use crate::journey::{self, Journey};
 use crate::shard::Shard;
 use crate::users::Level;
@@ -61,6 +61,8 @@ pub enum Source {
         /// The rate of sessions over time.
         profile: Arc<Profile>,
     },
+    /// Sessions arrive as a log tells, whatever the target does.
+    Trace(Arc<Trace>),
     /// So many sessions, all due at zero: fixed work.
     AtOnce {
         /// How many.
@@ -135,9 +137,18 @@ impl Group {
         Group { name, source, journey, connections, on_failure: OnFailure::Continue, pace: None }
     }
 
-    /// Whether its sessions arrive by a process, whatever the target does.
+    /// Whether its sessions arrive by a process or as a log tells, whatever the target does.
     pub fn arrives(&self) -> bool {
-        matches!(self.source, Source::Arrivals { .. })
+        matches!(self.source, Source::Arrivals { .. } | Source::Trace(_))
+    }
+
+    /// The rate over time of its sessions, where they arrive; of a log its mean rate.
+    pub fn profile(&self) -> Option<Arc<Profile>> {
+        match &self.source {
+            Source::Arrivals { profile, .. } => Some(profile.clone()),
+            Source::Trace(trace) => Some(Arc::new(trace.profile())),
+            _ => None,
+        }
     }
 
     /// Whether it keeps sockets connecting.
@@ -226,6 +237,7 @@ impl Plan {
             Some(Source::Arrivals { process, profile }) => {
                 SessionsOf::drawn(Arrivals::new(seed, *process, profile.clone(), shard))
             }
+            Some(Source::Trace(trace)) => SessionsOf::logged(trace.instants().clone(), seed, shard),
             Some(Source::AtOnce { sessions }) => SessionsOf::at_once(*sessions, seed, shard),
             _ => SessionsOf::none(),
         }
@@ -237,9 +249,20 @@ impl Plan {
         Sessions::new((0..self.groups.len()).map(|g| self.sessions_of(g, self.shard)).collect())
     }
 
+    /// The log by which its sessions arrive, where they all do by one.
+    pub fn trace(&self) -> Option<&Arc<Trace>> {
+        match &self.groups[..] {
+            [Group { source: Source::Trace(trace), .. }] => Some(trace),
+            _ => None,
+        }
+    }
+
     /// The process of the sessions that arrive, where they have one: that of the only group that does, or Poisson where
     /// all that do are (the sum of Poisson processes is one; Kingman 1993).
     pub fn process(&self) -> Option<Process> {
+        if self.groups.iter().any(|g| matches!(g.source, Source::Trace(_))) {
+            return None;
+        }
         let mut processes = self.groups.iter().filter_map(|g| match &g.source {
             Source::Arrivals { process, .. } => Some(*process),
             _ => None,
@@ -255,18 +278,11 @@ impl Plan {
 
     /// The rate over time of the sessions that arrive, over all groups; none where none do.
     pub fn profile(&self) -> Option<Profile> {
-        let profiles: Vec<&Profile> = self
-            .groups
-            .iter()
-            .filter_map(|g| match &g.source {
-                Source::Arrivals { profile, .. } => Some(&**profile),
-                _ => None,
-            })
-            .collect();
+        let profiles: Vec<Arc<Profile>> = self.groups.iter().filter_map(Group::profile).collect();
         match profiles.as_slice() {
             [] => None,
-            [one] => Some((*one).clone()),
-            several => Some(Profile::sum(several)),
+            [one] => Some(Profile::clone(one)),
+            several => Some(Profile::sum(&several.iter().map(|profile| &**profile).collect::<Vec<_>>())),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::arrivals::{Arrival, Arrivals};
 use crate::shard::Shard;
 use headway_base::Nanos;
 use headway_base::random::Stream;
+use std::sync::Arc;
 
 /// The sessions of one group that arrive at one shard.
 #[derive(Clone, Debug)]
@@ -13,6 +14,7 @@ pub struct SessionsOf(Kind);
 enum Kind {
     Drawn(Drawn),
     AtOnce { next: u64, sessions: u64, from: Nanos, keep: Stream, shard: Shard },
+    Logged { next: u64, instants: Arc<[Nanos]>, keep: Stream, shard: Shard },
 }
 
 /// Arrivals, drawn in blocks.
@@ -55,12 +57,16 @@ impl SessionsOf {
     /// Sessions that all arrive at once do so at that instant, and whether these are such.
     pub(crate) fn arrive_at(&mut self, at: Nanos) -> bool {
         match &mut self.0 {
-            Kind::Drawn(_) => false,
+            Kind::Drawn(_) | Kind::Logged { .. } => false,
             Kind::AtOnce { from, .. } => {
                 *from = at;
                 true
             }
         }
+    }
+
+    pub(super) fn logged(instants: Arc<[Nanos]>, seed: u64, shard: Shard) -> SessionsOf {
+        SessionsOf(Kind::Logged { next: 0, instants, keep: Shard::stream(seed), shard })
     }
 
     pub(super) fn none() -> SessionsOf {
@@ -81,6 +87,16 @@ impl Iterator for SessionsOf {
                     *next += 1;
                     if shard.keeps(*keep, k) {
                         return Some(Arrival { k, intended: *from });
+                    }
+                }
+                None
+            }
+            Kind::Logged { next, instants, keep, shard } => {
+                while let Some(&intended) = instants.get(*next as usize) {
+                    let k = *next;
+                    *next += 1;
+                    if shard.keeps(*keep, k) {
+                        return Some(Arrival { k, intended });
                     }
                 }
                 None

@@ -3,7 +3,7 @@
 use super::read::{Read, Reader};
 use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree, Typed};
-use crate::arrivals::Process;
+use crate::arrivals::Arriving;
 use crate::connect::{ConnectTo, Resolve};
 use crate::model::words::Worded;
 use crate::target::HttpVersion;
@@ -151,9 +151,9 @@ leaf!(
 
 leaf!(
     /// An arrival process.
-    Arrivals(Process), "an arrival process", "poisson", ["string"],
-    ["poisson", "constant", "uniform", "gamma(2.5)", "poisson-fixed-n"],
-    |scalar, _| Process::parse(&scalar.text).map_err(|e| unit(scalar, &e))
+    Arrivals(Arriving), "an arrival process", "poisson", ["string"],
+    ["poisson", "constant", "uniform", "gamma(2.5)", "poisson-fixed-n", "batch(poisson,geometric(3))", "trace(access.log,speed=2)"],
+    |scalar, _| Arriving::parse(&scalar.text).map_err(|e| unit(scalar, &e))
 );
 
 leaf!(

@@ -22,6 +22,7 @@ mod written;
 pub use overrides::{Override, Value};
 pub use source::{Diagnostics, Span};
 
+use crate::arrivals::Logged;
 use crate::connect::{Routes, Tls};
 use crate::content::Script;
 use crate::model::Model;
@@ -46,6 +47,16 @@ pub struct Surroundings<'a> {
     pub read: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
     /// The value of an environment variable.
     pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// When requests arrived by a log, named relative to the scenario, or why it does not tell.
+    pub log: &'a dyn Fn(&str) -> Result<Arc<Logged>, String>,
+}
+
+/// For where no logs are read.
+///
+/// # Errors
+/// Always.
+pub fn no_logs(_: &str) -> Result<Arc<Logged>, String> {
+    Err("no logs are read here".to_owned())
 }
 
 /// A checked scenario.

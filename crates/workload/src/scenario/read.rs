@@ -5,9 +5,11 @@
 use super::Surroundings;
 use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree};
+use crate::arrivals::Logged;
 use headway_base::units::nearest;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What readers share: the world around the file, and what was wrong so far.
 pub(super) struct Reader<'a> {
@@ -28,6 +30,15 @@ impl<'a> Reader<'a> {
     pub fn complain<T>(&mut self, problem: Problem) -> Option<T> {
         self.problems.push(problem);
         None
+    }
+
+    /// The arrivals of a log that the scenario names.
+    pub fn log(&mut self, name: &str) -> Result<Arc<Logged>, String> {
+        let logged = (self.around.log)(name)?;
+        if !self.files.iter().any(|f| f == name) {
+            self.files.push(name.to_owned());
+        }
+        Ok(logged)
     }
 
     /// The bytes of a file that the scenario names.

@@ -1,7 +1,10 @@
 //! A world around a scenario: some files and variables.
 
+use headway_base::Nanos;
 use headway_base::dist::MOST_BYTES_OF_TIMES;
+use headway_workload::arrivals::Logged;
 use headway_workload::scenario::{Diagnostics, Scenario, Surroundings, parse};
+use std::sync::Arc;
 
 /// Files that scenarios of these tests name.
 const FILES: &[(&str, &str)] = &[
@@ -41,9 +44,26 @@ pub fn env(name: &str) -> Option<String> {
     Some(value.to_owned())
 }
 
+/// The log of that name.
+pub fn log(name: &str) -> Result<Arc<Logged>, String> {
+    let at = |ms: &[i64]| ms.iter().map(|&ms| Nanos::from_millis(ms)).collect();
+    let logged =
+        |ms: &[i64]| Logged { instants: at(ms), resolution: Nanos::from_millis(1), ..Logged::default() };
+    match name {
+        "access.log" => Ok(Arc::new(logged(&[5_000, 1_000, 2_500, 9_000]))),
+        "named.log" => Ok(Arc::new(Logged {
+            labels: ["buy", "look"].map(str::to_owned).to_vec(),
+            steps: vec![1, 1, 0, 1],
+            ..logged(&[5_000, 1_000, 2_500, 9_000])
+        })),
+        "one.log" => Ok(Arc::new(logged(&[5_000]))),
+        _ => Err("no such log".to_owned()),
+    }
+}
+
 /// What a text reads as.
 pub fn read_text(text: &str) -> Result<Scenario, Diagnostics> {
-    parse("a.yaml", text, &Surroundings { read: &read, env: &env })
+    parse("a.yaml", text, &Surroundings { read: &read, env: &env, log: &log })
 }
 
 /// A scenario that is one.

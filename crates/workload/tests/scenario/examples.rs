@@ -24,7 +24,12 @@ pub fn all() -> Vec<(String, String)> {
 
 fn example(name: &str, text: &str) -> Scenario {
     let read = |file: &str| std::fs::read(folder().join(file)).map_err(|e| e.to_string());
-    parse(name, text, &Surroundings { read: &read, env: &|_| None }).unwrap_or_else(|e| panic!("{e}"))
+    parse(
+        name,
+        text,
+        &Surroundings { read: &read, env: &|_| None, log: &headway_workload::scenario::no_logs },
+    )
+    .unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]

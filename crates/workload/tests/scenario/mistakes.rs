@@ -163,6 +163,8 @@ fn impossible_phases() {
         "    - { hold: 90000h, at: 1/s }",
         "    - { step: 1s, by: 1000000k/s, times: 10 }",
         "    - { hold: 10s, warmup: true }\n    - { pause: 10s }",
+        "    - { daily: 24h }\n    - { daily: 24h, peak: 2.5 }\n    - { daily: 24h, peak: 2, day: 0s }\n    - { daily: 1h, peak: 2, at: 3/s }",
+        "    - { daily: 3000h, mean: 1/s, peak: 2 }",
         "    hold: 10s",
         "    []",
     ];
@@ -172,6 +174,11 @@ fn impossible_phases() {
         format!("users: {{ closed: {{}}, phases: [{{ hold: 1m }}] }}\n{STEP}"),
         format!("users: {{ closed: {{ count: 5 }}, phases: [{{ ramp: 1m, to: 20/s }}, {{ hold: 1m, at: 2.5 }}] }}\n{STEP}"),
         format!("users: {{ arrive: {{ rate: 0/s }} }}\n{STEP}"),
+        format!("users: {{ arrive: {{ rate: 5/s, process: trace(access.log) }}, phases: [{{ hold: 1m }}] }}\n{STEP}"),
+        format!("users: {{ arrive: {{ process: trace(no.log) }} }}\n{STEP}"),
+        format!("users: {{ arrive: {{ process: \"trace(named.log,requests=own)\" }} }}\n{STEP}"),
+        format!("users: {{ arrive: {{ process: trace(one.log) }} }}\n{STEP}"),
+        format!("users: {{ arrive: {{ process: \"trace(access.log, sped=2)\" }} }}\n{STEP}"),
     ]);
     snapshot!(shown(&cases));
 }

@@ -26,7 +26,12 @@ model: { servers: 4, service: 1ms }
 fn overridden(text: &str, overrides: &[(&str, &str)]) -> Result<Scenario, Diagnostics> {
     let overrides: Vec<Override> =
         overrides.iter().map(|(path, value)| Override::swept(path, value)).collect();
-    parse_with("a.yaml", text, &Surroundings { read: &read, env: &env }, &overrides)
+    parse_with(
+        "a.yaml",
+        text,
+        &Surroundings { read: &read, env: &env, log: &headway_workload::scenario::no_logs },
+        &overrides,
+    )
 }
 
 #[track_caller]
@@ -192,7 +197,13 @@ fn ramp_warm_up_and_duration_are_phases_of_the_only_group() {
     assert_eq!(of(&warm, &[("warmup", "2s")]), [5, 2, 10, 7]);
     assert_eq!(of(&warm, &[("warmup", "0")]), [5, 10, 5]);
     let set = [Override::flag("-R", "rate", "30"), Override::flag("--ramp", "ramp", "2s")];
-    let read = parse_with("a.yaml", bare, &Surroundings { read: &read, env: &env }, &set).unwrap();
+    let read = parse_with(
+        "a.yaml",
+        bare,
+        &Surroundings { read: &read, env: &env, log: &headway_workload::scenario::no_logs },
+        &set,
+    )
+    .unwrap();
     assert_eq!(rates(&read), [(0.0, 30.0), (30.0, 30.0)]);
     let copy = &read.redacted;
     assert!(copy.ends_with("#   -R 30\n#   --ramp 2s\n"), "{copy}");
@@ -226,7 +237,7 @@ fn work_has_requests_users_and_a_limit() {
 #[test]
 fn what_a_flag_says_is_blamed_on_the_flag() {
     let given = |text: &str, flag: Override| {
-        let around = Surroundings { read: &read, env: &env };
+        let around = Surroundings { read: &read, env: &env, log: &headway_workload::scenario::no_logs };
         match parse_with("a.yaml", text, &around, std::slice::from_ref(&flag)) {
             Ok(_) => panic!("{} is taken", flag.shown()),
             Err(shown) => format!("{}\n-----\n{shown}\n", flag.shown()),
@@ -260,7 +271,12 @@ fn phases(entries: &str) -> Override {
 }
 
 fn flagged(text: &str, flags: &[Override]) -> Result<Scenario, Diagnostics> {
-    parse_with("a.yaml", text, &Surroundings { read: &read, env: &env }, flags)
+    parse_with(
+        "a.yaml",
+        text,
+        &Surroundings { read: &read, env: &env, log: &headway_workload::scenario::no_logs },
+        flags,
+    )
 }
 
 const NO_RATE: &str = "users: { arrive: {} }\njourney: [{ get: / }]\n";

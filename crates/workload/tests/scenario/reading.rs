@@ -41,6 +41,92 @@ fn an_open_scenario_of_one_step_is_the_plan_of_the_command_line() {
     assert_eq!(ours.document(), theirs.document());
 }
 
+/// A trace has the instants of its log, from the first and in order; shards divide it, and a session is a journey as ever.
+#[test]
+fn a_log_says_when_sessions_arrive() {
+    let read = scenario(
+        "users: { arrive: { process: \"trace(access.log, speed=2)\" } }\njourney: [{ get: /a }, { get: /b }]\n",
+    );
+    let plan = read.plan(3, Shard::WHOLE);
+    let all: Vec<i64> = plan.arrivals().map(|a| a.intended.0 / 1_000_000).collect();
+    assert_eq!(all, [0, 750, 2_000, 4_000]);
+    assert_eq!((plan.end(), plan.measured_from), (Nanos::from_secs(4), Nanos::ZERO));
+    assert!(plan.groups[0].arrives() && !plan.is_open() && plan.process().is_none());
+    assert_eq!(read.files, ["access.log"]);
+    assert!((plan.profile().unwrap().total() - 4.0).abs() < 1e-9);
+    let mut union: Vec<_> = (0..3).flat_map(|i| plan.arrivals_of(Shard::new(i, 3).unwrap())).collect();
+    union.sort_unstable_by_key(|arrival| arrival.k);
+    assert_eq!(union, plan.arrivals().collect::<Vec<_>>());
+    // Written down it has all but the instants.
+    let written = plan.document().plan().unwrap();
+    assert_eq!(written.trace().unwrap().as_ref(), &plan.trace().unwrap().without_instants());
+}
+
+/// With requests=own each arrival is a request of the step of its label, wherever that stands in the journey.
+#[test]
+fn a_log_says_what_is_asked_for() {
+    let read = scenario(
+        "users: { arrive: { process: \"trace(named.log,requests=own)\" } }\njourney: [{ get: /l, name: look, repeat: 3 }, { post: /b, name: buy }]\n",
+    );
+    let plan = read.plan(3, Shard::WHOLE);
+    assert!(plan.is_open() && plan.groups[0].journey.is_single());
+    let next = |k| plan.groups[0].journey.next(&mut Default::default(), plan.draws(0), k);
+    let steps: Vec<_> = (0..5)
+        .map(|k| match next(k) {
+            headway_workload::journey::Next::Ask(ask) => Some(ask.step),
+            headway_workload::journey::Next::Over(_) => None,
+        })
+        .collect();
+    // In the order of time: look, buy, look, look; no fifth.
+    assert_eq!(steps, [Some(0), Some(1), Some(0), Some(0), None]);
+    let written = serde_json::to_string(&plan.document()).unwrap();
+    assert!(written.contains("\"logged\":\""), "{written}");
+}
+
+/// A day is mean (1 + (peak - 1) cos(2 pi (t - peak-at)/day)): at every second within 0.06 % of the mean, its integral over whole days
+/// exactly, and over a part of one within the same share.
+#[test]
+fn a_day_has_its_mean_and_its_peak() {
+    let phases = |phases: &str| {
+        scenario(&format!(
+            "users: {{ arrive: {{ rate: 50/s }}, phases: [{phases}] }}\njourney: [{{ get: / }}]\n"
+        ))
+    };
+    let profile = |text: &str| {
+        let read = phases(text);
+        let Source::Arrivals { profile, .. } = &read.groups[0].source else { panic!("{text}") };
+        (**profile).clone()
+    };
+    let day = profile("{ daily: 24h, mean: 200/s, peak: 1.5, peak-at: 14h }");
+    let rate = |hours: f64| 200.0 * (1.0 + 0.5 * (std::f64::consts::TAU * (hours - 14.0) / 24.0).cos());
+    for second in (0..86_400).step_by(61) {
+        let (seen, law) = (day.rate_at(seconds(second)).0, rate(second as f64 / 3600.0));
+        assert!((seen - law).abs() < 0.0006 * 200.0, "{second} s: {seen}, not {law}");
+    }
+    assert!((day.rate_at(seconds(14 * 3600)).0 - 300.0).abs() < 1e-9);
+    assert!((day.rate_at(seconds(2 * 3600)).0 - 100.0).abs() < 1e-9);
+    assert!((day.total() - 200.0 * 86_400.0).abs() < 1e-3, "{}", day.total());
+    assert_eq!(day.end(), seconds(86_400));
+    // The integral of the course from 0 to 6 h.
+    let sine =
+        |hours: f64| 24.0 / std::f64::consts::TAU * (std::f64::consts::TAU * (hours - 14.0) / 24.0).sin();
+    let law = 200.0 * 3600.0 * (6.0 + 0.5 * (sine(6.0) - sine(0.0)));
+    assert!((day.cumulative(seconds(6 * 3600)) / law - 1.0).abs() < 0.0006);
+    // A day of ten minutes, of which a quarter is played: without more it begins and ends at the lowest, around the group's rate.
+    let short = profile("{ daily: 150s, day: 10m, peak: 2 }");
+    assert_eq!((short.end(), short.rate_at(Nanos::ZERO).0), (seconds(150), 0.0));
+    assert!((short.phases().last().unwrap().to.0 - 50.0).abs() < 1e-9);
+    // What follows goes on from where it ended.
+    let then = profile("{ daily: 24h, mean: 20/s, peak: 2, peak-at: 0s }, { hold: 1s }");
+    assert!((then.phases().last().unwrap().to.0 - 40.0).abs() < 1e-9);
+    // Users come and go with the day too.
+    let closed = scenario(
+        "users: { closed: { count: 80 }, phases: [{ daily: 24h, peak: 1.25 }] }\njourney: [{ get: / }]\n",
+    );
+    let highest = users(&closed.groups[0].source).iter().map(|p| p.2).fold(0.0, f64::max);
+    assert!((highest - 100.0).abs() < 1e-9);
+}
+
 #[test]
 fn phases_of_arrivals_follow_each_other() {
     let text = "users:\n  arrive: { rate: 20/s }\n  phases:\n    - { ramp: 1s, to: 10/s, warmup: true }\n    - { hold: 2s }\n    \

@@ -253,7 +253,11 @@ mod tests {
     fn spec(folder: &Path, seed: u64) -> SearchSpec {
         let text = "users: { arrive: { rate: 50/s } }\njourney: [ { get: / } ]\n\
             model: { servers: 1, service: exp(10ms) }\n";
-        let around = Surroundings { read: &|name| Err(name.to_owned()), env: &|_| None };
+        let around = Surroundings {
+            read: &|name| Err(name.to_owned()),
+            env: &|_| None,
+            log: &headway_workload::scenario::no_logs,
+        };
         let scenario = parse("one.yaml", text, &around).unwrap();
         let base = RunSpec {
             thresholds: vec!["p(90)<100".parse().unwrap()],
@@ -276,7 +280,11 @@ mod tests {
     fn the_knee_of_closed_users_is_that_of_the_machine_repair_model() {
         let text = "users: { closed: { count: 1 }, think: exp(1s) }\njourney: [ { get: / } ]\n\
             model: { servers: 4, service: exp(40ms) }\n";
-        let around = Surroundings { read: &|name| Err(name.to_owned()), env: &|_| None };
+        let around = Surroundings {
+            read: &|name| Err(name.to_owned()),
+            env: &|_| None,
+            log: &headway_workload::scenario::no_logs,
+        };
         let scenario = parse("closed.yaml", text, &around).unwrap();
         let beyond = |users: u32| {
             headway_stats::queueing::Mmcn { users, think: 1.0, mean_service: 0.04, servers: 4 }

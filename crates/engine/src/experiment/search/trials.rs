@@ -35,6 +35,11 @@ pub fn rate_of_what(plan: &Plan) -> Result<RateOf, Error> {
     let closed = |group: &Group| matches!(group.source, Source::Users { requests: None, .. });
     match () {
         () if plan.groups.iter().all(closed) => Ok(RateOf::Users),
+        () if plan.groups.iter().any(|group| matches!(group.source, Source::Trace(_))) => {
+            Err(Error::usage(anyhow::anyhow!(
+                "a search changes the rate at which users arrive, and a log has its own: write a process, such as poisson"
+            )))
+        }
         () if !plan.groups.iter().all(Group::arrives) => Err(Error::usage(anyhow::anyhow!(
             "a search changes the rate at which users arrive, or the number of closed users, and this scenario has groups of other kinds or of \
              both: write `arrive:` for every group, or `closed:`"

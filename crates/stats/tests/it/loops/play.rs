@@ -178,6 +178,7 @@ pub fn poisson(phases: &[Phase]) -> PlanLaw {
         profile: Profile::new(phases),
         gap_cdf: Some(Box::new(exponential)),
         gap_cov: 1.0,
+        dispersion: 1.0,
         poisson: true,
     }
 }

@@ -65,12 +65,20 @@ pub(super) fn file(
     }
     let journeys = Journeys::settle(file, &names, target.as_ref(), redactor, reader)?;
     let models = model::all(file, &journeys.labels, reader);
-    let coming = coming?;
+    let mut coming = coming?;
+    let mut logged = Vec::with_capacity(coming.len());
+    for (at, coming) in coming.iter_mut().enumerate() {
+        logged.push(coming.own_requests(&journeys.steps_of(at), reader));
+    }
     let (measured_from, end) = extent(file, &coming, reader)?;
     let mut groups = Vec::new();
     let written = file.users.iter().flat_map(|users| &users.items);
     for (at, (group, coming)) in written.zip(coming).enumerate() {
-        groups.extend(journeys.of(at).and_then(|journey| self::group(group, coming, journey, reader)));
+        let journey = journeys.of(at).map(|(nodes, span)| match &logged[at] {
+            Some(logged) => (std::slice::from_ref(logged), span),
+            None => (nodes, span),
+        });
+        groups.extend(journey.and_then(|journey| self::group(group, coming, journey, reader)));
     }
     if settings.redirects > 0 {
         followed(file, &mut groups, journeys.steps.len(), reader);
@@ -235,6 +243,7 @@ impl crate::plan::Source {
     fn comes_after(&self, at: Nanos) -> bool {
         match self {
             crate::plan::Source::Arrivals { profile, .. } => profile.total() > profile.cumulative(at),
+            crate::plan::Source::Trace(trace) => trace.end > at,
             crate::plan::Source::AtOnce { .. } => true,
             crate::plan::Source::Users { level, .. } | crate::plan::Source::Connecting { level } => {
                 let mut begins = Nanos::ZERO;

@@ -60,7 +60,7 @@ const MOST_TIME: Nanos = Nanos::from_secs(366 * 24 * 3600);
 /// A group may have so many pieces.
 const MOST_PIECES: usize = 10_000;
 
-const KINDS: &[&str] = &["ramp", "hold", "step", "spike", "pause"];
+const KINDS: &[&str] = &["ramp", "hold", "step", "spike", "pause", "daily"];
 
 /// The phases of a group; `base` is its rate or number of users and where that stands.
 pub(super) fn settle(
@@ -134,6 +134,28 @@ fn finish(pieces: Vec<Piece>, warm: Nanos, at: Span, reader: &mut Reader<'_>) ->
     Some(Phases { pieces, warm, end })
 }
 
+/// Stretches of a day.
+const PIECES_OF_A_DAY: f64 = 96.0;
+
+/// The course of a day.
+struct Day {
+    length: Nanos,
+    mean: f64,
+    /// Highest value less the mean.
+    swing: f64,
+    peak_at: Nanos,
+    /// Where the phase says that it is one.
+    at: Span,
+}
+
+impl Day {
+    /// The value so long after the beginning of the phase.
+    fn value(&self, at: Nanos) -> f64 {
+        let turns = (at - self.peak_at).as_secs_f64() / self.length.as_secs_f64();
+        (self.mean + self.swing * libm::cos(std::f64::consts::TAU * turns)).max(0.0)
+    }
+}
+
 struct Settling {
     unit: Unit,
     base: Option<f64>,
@@ -172,6 +194,63 @@ impl Settling {
         self.pieces.push(Piece { length, from: value, to: value });
     }
 
+    /// The course of days, as evenly long stretches over each of which the value goes evenly from one instant's to the other's: at
+    /// most so long that it differs from the course by no more than 0.06 % of the mean. Over whole days it has the mean exactly.
+    fn days(&mut self, length: Nanos, day: &Day) -> Result<(), Problem> {
+        let several = (length.as_secs_f64() / day.length.as_secs_f64() * PIECES_OF_A_DAY).ceil();
+        if several > MOST_PIECES as f64 {
+            let days = MOST_PIECES as f64 / PIECES_OF_A_DAY;
+            let title = format!("a phase of more than {days:.0} days has more than {MOST_PIECES} stretches");
+            return Err(
+                Problem::new(day.at, title).help("shorten the phase, or write day: with a longer time")
+            );
+        }
+        let several = several as i64;
+        let instant = |i: i64| Nanos((i128::from(length.0) * i128::from(i) / i128::from(several)) as i64);
+        for i in 0..several {
+            let (from, to) = (instant(i), instant(i + 1));
+            self.pieces.push(Piece { length: to - from, from: day.value(from), to: day.value(to) });
+        }
+        self.reached = Some(day.value(length));
+        Ok(())
+    }
+
+    /// What a phase says of its days.
+    fn day(&self, phase: &written::Phase) -> Result<Day, Problem> {
+        let lacks = || {
+            let title = "a daily needs 'peak'";
+            let help = "write the highest value of a day over the mean, for example { daily: 24h, mean: 200/s, peak: 2 }";
+            Problem::new(phase.keys.at("daily"), title).help(help)
+        };
+        let peak = phase.peak.as_ref().ok_or_else(lacks)?;
+        if !(1.0..=2.0).contains(&peak.value) {
+            let title = format!("a peak of {} times the mean is none that a day can have", peak.value);
+            return Err(Problem::new(peak.span, title)
+                .help("write a number from 1 to 2: at 2 the value falls to 0 half a day later"));
+        }
+        let length = match &phase.day {
+            Some(day) if day.value <= Nanos::ZERO => {
+                let problem = Problem::new(day.span, "a day of no length");
+                return Err(problem.help("write a time above zero, or leave it out: it is then 24h"));
+            }
+            Some(day) => day.value,
+            None => Nanos::from_secs(24 * 3600),
+        };
+        let mean = match (&phase.mean, self.reached) {
+            (Some(mean), _) => self.value(mean)?,
+            (None, Some(reached)) => reached,
+            (None, None) => {
+                let own = match self.unit {
+                    Unit::Rate => "{ daily: 24h, mean: 20/s, peak: 2 }",
+                    Unit::Users | Unit::Sockets => "{ daily: 24h, mean: 50, peak: 2 }",
+                };
+                self.start(phase.keys.span, Some(own))?
+            }
+        };
+        let peak_at = phase.peak_at.as_ref().map_or(Nanos(length.0 / 2), |at| at.value);
+        Ok(Day { length, mean, swing: mean * (peak.value - 1.0), peak_at, at: phase.keys.at("daily") })
+    }
+
     fn phase(&mut self, phase: &written::Phase) -> Result<(), Vec<Problem>> {
         let one = |problem| vec![problem];
         let kind = phase.keys.one_of("a phase", KINDS).map_err(one)?;
@@ -180,6 +259,7 @@ impl Settling {
             "hold" => &["at", "warmup"],
             "step" => &["by", "times", "warmup"],
             "spike" => &["to", "warmup"],
+            "daily" => &["mean", "peak", "peak-at", "day", "warmup"],
             _ => &["warmup"],
         };
         let odd = phase.keys.only(&format!("a {kind}"), kind, others);
@@ -251,6 +331,11 @@ impl Settling {
                 let example = example("spike: 10s, to: 100/s", "spike: 10s, to: 500");
                 let to = self.value(phase.to.as_ref().ok_or_else(|| lacks("to", &example))?)?;
                 self.hold(length, to);
+            }
+            "daily" => {
+                let length = length(phase.daily.as_ref())?;
+                let day = self.day(phase)?;
+                self.days(length, &day)?;
             }
             _ => {
                 let length = length(phase.pause.as_ref())?;

@@ -1,7 +1,8 @@
 //! Groups of users: how they come, their phases, and which mixes make no sense.
 
 use super::phases::{self, Phases};
-use crate::arrivals::Process;
+use crate::arrivals::{Arriving, Logged, NoTrace, Process, Trace, TraceOf};
+use crate::journey::Node;
 use crate::plan::{Connections, LONGEST, OnFailure, Source};
 use crate::scenario::MOST_USERS;
 use crate::scenario::leaves::Count;
@@ -11,6 +12,7 @@ use crate::scenario::written::{self, ConnectionsWord, FailureWord};
 use crate::users::Level;
 use headway_base::dist::{Dist, Law as _};
 use headway_base::{Nanos, Phase, Profile, Rate};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A group whose coming is settled; what it does is not.
@@ -26,6 +28,8 @@ pub(super) struct Coming {
     pub end: Option<Nanos>,
     /// Most users at once who have connections of their own.
     pub own_connections: u64,
+    /// The log whose own requests they send, where they do, and where it says so.
+    pub own: Option<(TraceOf, Arc<Logged>, Span)>,
     /// Where it says how many come, or else how they do; of those with a connection for each request, where it says that.
     pub at: Span,
 }
@@ -36,6 +40,7 @@ struct Way {
     warm: Nanos,
     end: Option<Nanos>,
     users: u64,
+    own: Option<(TraceOf, Arc<Logged>, Span)>,
 }
 
 /// More arrivals than anybody means: a month at a million a second is 2.6e12.
@@ -101,6 +106,7 @@ pub(super) fn coming(group: &written::Group, listed: bool, reader: &mut Reader<'
         connections,
         on_failure,
         pace: group.pace.as_ref().map(|pace| pace.value.clone()),
+        own: way.own,
         warm: way.warm,
         end: way.end,
         own_connections: match (connections, kind) {
@@ -135,7 +141,11 @@ impl written::Group {
 
 fn arriving(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
     let arrive = group.arrive.as_ref()?;
-    let process = arrive.process.as_ref().map_or(Process::Poisson, |p| p.value);
+    let process = match arrive.process.as_ref().map(|process| (&process.value, process.span)) {
+        None => Process::Poisson,
+        Some((Arriving::Process(process), _)) => *process,
+        Some((Arriving::Trace(of), at)) => return logged(group, of, at, reader),
+    };
     let base = arrive.rate.as_ref().map(|rate| (rate.value.0, rate.span));
     let phases = phases::settle(group, base, phases::Unit::Rate, reader)?;
     let profile: Vec<Phase> =
@@ -148,7 +158,81 @@ fn arriving(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
     }
     let source = Source::Arrivals { process, profile: Arc::new(profile) };
     let Phases { warm, end, .. } = phases;
-    Some(Way { source, warm, end: Some(end), users: 0 })
+    Some(Way { source, warm, end: Some(end), users: 0, own: None })
+}
+
+/// Sessions that arrive as a log tells, which has a rate and a length of its own.
+fn logged(group: &written::Group, of: &TraceOf, at: Span, reader: &mut Reader<'_>) -> Option<Way> {
+    let before = reader.problems.len();
+    let rate = group.arrive.as_ref().and_then(|arrive| arrive.rate.as_ref()).map(|rate| rate.span);
+    let phases = group.phases.as_ref().map(|_| group.keys.at("phases"));
+    for (what, place) in [("rate", rate), ("phases", phases)] {
+        if let Some(place) = place {
+            let title = format!("a log says when each arrives: a trace has no {what} of its own");
+            let problem = Problem::new(place, title).other(at, "the trace");
+            reader
+                .problems
+                .push(problem.help("leave one of them out; speed=2 plays the log at twice its rate"));
+        }
+    }
+    if reader.problems.len() > before {
+        return None;
+    }
+    let logged = reader.log(&of.file);
+    let trace = logged.and_then(|logged| Ok((named(Trace::new(of, &logged), of)?, logged)));
+    match trace {
+        Ok((trace, logged)) => {
+            let end = trace.end;
+            let own = of.own.then(|| (of.clone(), logged, at));
+            Some(Way {
+                source: Source::Trace(Arc::new(trace)),
+                warm: Nanos::ZERO,
+                end: Some(end),
+                users: 0,
+                own,
+            })
+        }
+        Err(why) => reader.complain(no_arrivals(at, &why)),
+    }
+}
+
+/// With the name of the log.
+fn named<T>(trace: Result<T, NoTrace>, of: &TraceOf) -> Result<T, String> {
+    trace.map_err(|why| format!("{}: {why}", of.file))
+}
+
+fn no_arrivals(at: Span, why: &str) -> Problem {
+    Problem::new(at, format!("this log gives no arrivals: {why}"))
+        .help("name a file that `headway audit` reads: a results file, an access log, the folder of a run")
+}
+
+impl Coming {
+    /// Makes the arrivals of a log requests of its own: of those of these steps that have the name of its label. Gives what the journey
+    /// then is; none where it stays as it is written.
+    pub fn own_requests(&mut self, steps: &[(&str, u16)], reader: &mut Reader<'_>) -> Option<Node> {
+        let (of, logged, at) = self.own.take()?;
+        // Of several steps of one name the first.
+        let by_name: HashMap<&str, u16> = steps.iter().rev().copied().collect();
+        let own = logged.of_steps(|label| by_name.get(label).copied());
+        if own.instants.is_empty() {
+            let some = |names: Vec<&str>| {
+                names.into_iter().take(3).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
+            };
+            let labels = some(logged.labels.iter().map(String::as_str).collect());
+            let names = some(steps.iter().map(|(name, _)| *name).collect());
+            let title = format!("no step has the name of a label of this log, such as {labels}");
+            let help = format!("the steps are {names}; name them as the log does, or leave requests=own out");
+            return reader.complain(Problem::new(at, title).help(help));
+        }
+        match named(Trace::with_steps(&of, &own), &of) {
+            Ok((trace, steps)) => {
+                self.end = Some(trace.end);
+                self.source = Source::Trace(Arc::new(trace));
+                Some(Node::Logged(steps))
+            }
+            Err(why) => reader.complain(no_arrivals(at, &why)),
+        }
+    }
 }
 
 fn closed(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
@@ -161,7 +245,7 @@ fn closed(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
     let level = Level::new(&phases.pieces.iter().map(phases::Piece::users).collect::<Vec<_>>());
     let most = u64::from(level.most());
     let source = Source::Users { level: Arc::new(level), requests: None };
-    Some(Way { source, warm: phases.warm, end: Some(phases.end), users: most })
+    Some(Way { source, warm: phases.warm, end: Some(phases.end), users: most, own: None })
 }
 
 fn connecting(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
@@ -189,13 +273,13 @@ fn connecting(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
     let level = Level::new(&phases.pieces.iter().map(phases::Piece::users).collect::<Vec<_>>());
     let most = u64::from(level.most());
     let source = Source::Connecting { level: Arc::new(level) };
-    Some(Way { source, warm: phases.warm, end: Some(phases.end), users: most })
+    Some(Way { source, warm: phases.warm, end: Some(phases.end), users: most, own: None })
 }
 
 fn at_once(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
     let sessions = users(group.at_once.as_ref()?, reader)?;
     // They come one after the other where connections are fewer.
-    Some(Way { source: Source::AtOnce { sessions }, warm: Nanos::ZERO, end: None, users: 0 })
+    Some(Way { source: Source::AtOnce { sessions }, warm: Nanos::ZERO, end: None, users: 0, own: None })
 }
 
 fn work(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
@@ -216,7 +300,7 @@ fn work(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
     };
     let level = Level::hold(users as u32, end.unwrap_or(LONGEST));
     let source = Source::Users { level: Arc::new(level), requests: Some(requests.value) };
-    Some(Way { source, warm: Nanos::ZERO, end, users })
+    Some(Way { source, warm: Nanos::ZERO, end, users, own: None })
 }
 
 /// A number of users or sessions, of which there must be some.

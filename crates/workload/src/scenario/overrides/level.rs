@@ -58,7 +58,7 @@ impl Level {
             _ => &[],
         };
         for (at, phase) in phases.iter().enumerate() {
-            for amount in ["from", "to", "at", "by"] {
+            for amount in ["from", "to", "at", "by", "mean"] {
                 match phase.get(amount).map(|said| (self.number(said), said.span)) {
                     None | Some((None, _)) => {}
                     Some((Some(0.0), _)) => {}

@@ -1,7 +1,9 @@
 //! Groups of users as they are written.
 
 use super::Step;
-use crate::scenario::leaves::{Amount, Arrivals, Count, Flag, Law, PerSecond, Text, Time, as_scalar, word};
+use crate::scenario::leaves::{
+    Amount, Arrivals, Count, Flag, Law, PerSecond, Plain, Text, Time, as_scalar, word,
+};
 use crate::scenario::read::{Read, Reader, mapping};
 use crate::scenario::tree::{Kind, Tree};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -94,7 +96,7 @@ mapping! {
 }
 
 mapping! {
-    /// A stretch of time. Exactly one of ramp, hold, step, spike and pause says what happens, and for how long. 5m@20/s is short for
+    /// A stretch of time. Exactly one of ramp, hold, step, spike, pause and daily says what happens, and for how long. 5m@20/s is short for
     /// { hold: 5m, at: 20/s }.
     Phase, "a phase", "{ hold: 5m, at: 20/s }, or for short 5m@20/s", requires [] {
         /// Goes evenly from one value to another.
@@ -107,6 +109,8 @@ mapping! {
         spike: Time,
         /// Nobody is there; the value before is kept for the next phase.
         pause: Time,
+        /// Follows a day: mean (1 + (peak - 1) cos(2 pi (t - peak-at)/day)), t from the beginning of the phase.
+        daily: Time,
         /// Value at the beginning of a ramp. Default: the value reached so far, 0 at the start.
         from: Amount,
         /// Value at the end of a ramp, or of a spike.
@@ -117,6 +121,14 @@ mapping! {
         by: Amount,
         /// Number of steps.
         times: Count,
+        /// Mean over a day. Default: the value reached so far, at the start the rate or count.
+        mean: Amount,
+        /// The highest value of a day over the mean: from 1 to 2. At 2 it falls to 0 half a day later.
+        peak: Plain,
+        /// How long after the beginning of the phase the value is highest. Default: half a day.
+        peak_at: Time,
+        /// Length of a day. Default: 24h.
+        day: Time,
         /// Sent, but not counted. Leading phases only.
         warmup: Flag,
     }
@@ -126,7 +138,7 @@ mapping! {
             { "type": "object", "required": ["ramp", "to"] }, { "type": "object", "required": ["hold"] },
             { "type": "object", "required": ["step", "by", "times"] },
             { "type": "object", "required": ["spike", "to"] }, { "type": "object", "required": ["pause"] },
-            { "type": "string" },
+            { "type": "object", "required": ["daily", "peak"] }, { "type": "string" },
         ]
     }
 }

@@ -1,0 +1,228 @@
+//! `--arrivals trace(FILE)`: what a log of arrivals comes to, from the file to the plan, the run folder and the merge.
+//!
+//! The logs are a simulated run which 0.1.0 recorded, and texts.
+
+use clap::Parser as _;
+use headway_base::Nanos;
+use headway_cli::args::{Args, Command};
+use headway_cli::settings::RunSettings;
+use headway_engine::Manifest;
+use headway_records::{LogReader, LogWriter};
+use headway_workload::journey::{Cursor, Next};
+use headway_workload::{Plan, Shard};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/folders/0.1.0/simulation")
+}
+
+fn resolve(words: &[&str]) -> anyhow::Result<RunSettings> {
+    let args = Args::try_parse_from(["headway", "run"].iter().chain(words))?;
+    let Command::Run(run) = args.command else { anyhow::bail!("not a run") };
+    RunSettings::resolve(&run, &["headway".to_owned(), "run".to_owned()])
+}
+
+fn plan(trace: &str) -> Plan {
+    resolve(&["http://127.0.0.1:1/", "--arrivals", trace]).unwrap_or_else(|e| panic!("{e:#}")).load.plan
+}
+
+fn instants(plan: &Plan) -> Vec<Nanos> {
+    plan.arrivals_of(Shard::WHOLE).map(|arrival| arrival.intended).collect()
+}
+
+fn main(words: &[&str], paths: &[&Path]) -> u8 {
+    let words = ["headway"].iter().chain(words).map(OsString::from);
+    headway_cli::main(words.chain(paths.iter().map(|path| path.as_os_str().to_owned())))
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// A log of Headway's own run gives the instants that were intended, to the nanosecond.
+#[test]
+fn a_recorded_run_gives_its_intended_instants() {
+    let planned = Manifest::read(&recorded().join("plan.json")).unwrap().plan.plan().unwrap();
+    let intended = instants(&planned);
+    let first = intended[0];
+    let expected: Vec<Nanos> = intended.iter().map(|&at| at - first).collect();
+    let trace = format!("trace({})", recorded().display());
+    assert!(expected.len() > 100);
+    assert_eq!(instants(&plan(&trace)), expected);
+    // Divided by the speed, and the same of every seed.
+    let twice = plan(&format!("trace({},speed=2)", recorded().display()));
+    assert!(instants(&twice).iter().zip(&expected).all(|(a, b)| (2 * a.0 - b.0).abs() <= 1));
+    assert_eq!(twice.end(), *instants(&twice).last().unwrap());
+    let seeded = resolve(&["h", "--arrivals", &trace, "--seed", "5"]).unwrap().load;
+    assert_eq!(instants(&seeded.plan), expected);
+    let shown = seeded.summary();
+    assert_eq!(shown.log.as_ref().map(|log| log.arrivals), Some(expected.len() as u64));
+    assert!(
+        shown.process.starts_with("trace(") && seeded.headline.contains("requests as in trace("),
+        "{}",
+        seeded.headline
+    );
+}
+
+/// An access log: rows in any order, one that is none, stamps of whole seconds.
+#[test]
+fn an_access_log_is_spread_over_its_seconds_and_says_so() {
+    let at = TempDir::new().unwrap();
+    let log = at.path().join("access.log");
+    let row = |i: usize| {
+        format!(
+            "127.0.0.1 - - [10/Oct/2025:13:55:{:02} +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"x\"\n",
+            (i * 7) % 50
+        )
+    };
+    fs::write(&log, (0..200).map(row).collect::<String>() + "oops\n").unwrap();
+    let trace = format!("trace({})", log.display());
+    let load = resolve(&["h", "--arrivals", &trace]).unwrap().load;
+    let words = load.remarks();
+    assert!(words.contains("stamps of 1 s, each arrival at a random place within its step"), "{words}");
+    assert!(words.contains("1 row could not be read"), "{words}");
+    let all = instants(&load.plan);
+    assert_eq!(all.len(), 200);
+    assert!(all.windows(2).all(|pair| pair[0] < pair[1]));
+    let kept = instants(&plan(&format!("trace({},spread=no)", log.display())));
+    let expected: Vec<Nanos> = (0..50).flat_map(|second| [Nanos::from_secs(second); 4]).collect();
+    assert_eq!(kept, expected);
+}
+
+/// With requests=own each arrival is the request that its row names; what names none is left out, and counted.
+#[test]
+fn an_access_log_gives_its_own_requests() {
+    let at = TempDir::new().unwrap();
+    let log = at.path().join("access.log");
+    let row = |second: usize, request: &str| {
+        format!("127.0.0.1 - - [10/Oct/2025:13:55:{second:02} +0000] \"{request}\" 200 5 \"-\" \"x\"\n")
+    };
+    let requests = ["GET /a?x=1 HTTP/1.1", "POST /b HTTP/1.1", "GET /a HTTP/1.1", "-", "PURGE /c HTTP/1.1"];
+    fs::write(&log, (0..50).map(|i| row(i, requests[i % 5])).collect::<String>()).unwrap();
+    let trace = format!("trace({},requests=own)", log.display());
+    let settings = resolve(&["http://127.0.0.1:1", "--arrivals", &trace, "-H", "x-a: b"]).unwrap();
+    let plan = &settings.load.plan;
+    assert_eq!(settings.spec.labels, ["GET /a", "POST /b", "PURGE /c"]);
+    assert!(plan.is_open());
+    assert_eq!((instants(plan).len(), plan.trace().unwrap().no_step), (40, 10));
+    assert!(settings.load.remarks().contains("10 arrivals left out, whose labels are names of no step"));
+    let step = |k: u64| match plan.groups[0].journey.next(&mut Cursor::default(), plan.draws(0), k) {
+        Next::Ask(ask) => ask.step,
+        Next::Over(_) => panic!("{k} has no request"),
+    };
+    let steps: Vec<u16> = (0..40).map(step).collect();
+    assert_eq!(steps, [0, 1, 0, 2].repeat(10));
+    for (words, part) in [(&["-m", "GET"][..], "leave -m out"), (&["-b", "x"], "leave a body out")] {
+        let words = [&["http://127.0.0.1:1", "--arrivals", &trace][..], words].concat();
+        let error = format!("{:#}", resolve(&words).unwrap_err());
+        assert!(error.contains(part), "{error}");
+    }
+    let error = format!("{:#}", resolve(&["http://127.0.0.1:1/x", "--arrivals", &trace]).unwrap_err());
+    assert!(error.contains("leave the path of the URL out"), "{error}");
+    // The run names its one step otherwise.
+    let of_run = format!("trace({},requests=own)", recorded().display());
+    let error = format!("{:#}", resolve(&["http://127.0.0.1:1", "--arrivals", &of_run]).unwrap_err());
+    assert!(error.contains("write a scenario with a step of each name"), "{error}");
+}
+
+#[test]
+fn what_does_not_go_with_a_trace_says_why() {
+    let trace = format!("trace({})", recorded().display());
+    for (flag, value) in [
+        ("-R", "5"),
+        ("-d", "5s"),
+        ("-n", "5"),
+        ("-u", "5"),
+        ("--phases", "5s@5"),
+        ("--ramp", "5s"),
+        ("--warmup", "5s"),
+        ("--at-once", "5"),
+        ("--think", "5s"),
+    ] {
+        let error = format!("{:#}", resolve(&["h", "--arrivals", &trace, flag, value]).unwrap_err());
+        assert!(error.contains(&format!("{flag} does not go with --arrivals trace(...): ")), "{error}");
+    }
+    let error = format!("{:#}", resolve(&["h", "--arrivals", "trace(/no/such/log)"]).unwrap_err());
+    assert!(error.contains("this log gives no arrivals: ") && error.contains("/no/such/log"), "{error}");
+}
+
+/// A scenario that replays the recorded run, in a folder.
+fn scenario(at: &Path) -> PathBuf {
+    let path = at.join("s.yaml");
+    let text = format!(
+        "seed: 7\nusers: {{ arrive: {{ process: \"trace({},speed=2)\" }} }}\njourney: [ {{ get: / }} ]\nmodel: {{ servers: 4, service: exp(2ms) }}\n",
+        recorded().display()
+    );
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// A simulated run of the trace keeps its instants beside the plan; its shards merge to the run, and others are refused.
+#[test]
+fn shards_of_a_trace_merge_to_the_run() {
+    let at = TempDir::new().unwrap();
+    let whole = at.path().join("whole");
+    assert_eq!(main(&["sim", "--quiet", "--log", "--out"], &[&whole, &scenario(at.path())]), 0);
+    let own = Manifest::read(&whole.join("plan.json")).unwrap();
+    let bare = own.plan.plan().unwrap();
+    assert_eq!(bare.arrivals().count(), 0);
+    let plan = own.plan_beside(&whole.join("plan.json")).unwrap();
+    let trace = plan.trace().unwrap();
+    assert_eq!(fs::metadata(whole.join("arrivals.bin")).unwrap().len(), 8 * trace.arrivals);
+    let mut rows: Vec<headway_base::Record> = Vec::new();
+    let mut log = LogReader::open(&whole.join("records.arrow")).unwrap();
+    while let Some(batch) = log.next_batch().unwrap() {
+        rows.extend(batch.iter());
+    }
+    assert_eq!(rows.len() as u64, trace.arrivals);
+    assert!(rows.iter().all(|row| row.intended == trace.instants()[row.k as usize]));
+    let shard = |index: u32| {
+        let mut own = own.clone();
+        own.plan.shard = format!("{index}/3");
+        let mine: Vec<u64> = plan.arrivals_of(Shard::new(index, 3).unwrap()).map(|a| a.k).collect();
+        let folder = at.path().join(format!("shard-{index}"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("plan.json"), own.json().unwrap()).unwrap();
+        fs::copy(whole.join("arrivals.bin"), folder.join("arrivals.bin")).unwrap();
+        let mut writer =
+            LogWriter::create(&folder.join("records.arrow"), &own.log_metadata().unwrap()).unwrap();
+        let rows: Vec<_> = rows.iter().filter(|row| mine.contains(&row.k)).copied().collect();
+        writer.append(&rows).unwrap();
+        writer.finish().unwrap();
+        folder
+    };
+    let shards = [shard(0), shard(1), shard(2)];
+    let paths: Vec<&Path> = shards.iter().map(PathBuf::as_path).collect();
+    let (out, again) = (at.path().join("merged"), at.path().join("again"));
+    let merge =
+        |out: &Path, paths: &[&Path]| main(&["merge", "--quiet", "--out"], &[&[out][..], paths].concat());
+    assert_eq!(merge(&out, &paths), 0);
+    let again_computed = at.path().join("recomputed.json");
+    assert_eq!(main(&["report", "--recompute", "--json"], &[&again_computed, &whole]), 0);
+    let (merged, recomputed) = (json(&out.join("summary.json")), json(&again_computed));
+    for block in ["arrivals", "rate", "response", "outcomes", "verdict"] {
+        assert_eq!(merged[block], recomputed[block], "{block}");
+    }
+    let run = json(&whole.join("summary.json"));
+    assert_eq!(run["not_computed"]["arrivals.ks.plan"]["why"], "no-common-law");
+    assert_eq!(run["plan"]["log"]["arrivals"], trace.arrivals);
+    assert_eq!(run["verdict"]["load"], "VALID", "{}", run["verdict"]["rules"]);
+    // The merged folder is one too: its instants are those of the shards.
+    assert_eq!(fs::read(out.join("arrivals.bin")).unwrap(), fs::read(whole.join("arrivals.bin")).unwrap());
+    // Two of three: what the third was to send is counted.
+    assert_eq!(merge(&again, &paths[..2]), 3);
+    let lost = plan.arrivals_of(Shard::new(2, 3).unwrap()).count();
+    let finding = json(&again.join("summary.json"))["verdict"]["findings"][0].clone();
+    assert_eq!(
+        (finding["id"].as_str(), finding["value"].as_f64()),
+        (Some("records-missing"), Some(lost as f64))
+    );
+    // Instants that are not the plan's.
+    let mut bytes = fs::read(shards[0].join("arrivals.bin")).unwrap();
+    bytes[8] ^= 1;
+    fs::write(shards[0].join("arrivals.bin"), bytes).unwrap();
+    assert_ne!(merge(&at.path().join("bad"), &paths), 0);
+}
