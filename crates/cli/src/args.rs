@@ -366,6 +366,10 @@ pub struct RunArgs {
     /// Resume TLS sessions: connections go on with what an earlier one agreed on, as those of users who come back
     #[arg(help_heading = "Connections", long)]
     pub tls_resumption: bool,
+    /// Go through this proxy of HTTP: http://[NAME:PASSWORD@]HOST:PORT. It is given requests without TLS whole, and asked for a tunnel
+    /// (CONNECT) otherwise. None is taken from the environment
+    #[arg(help_heading = "Connections", long, value_name = "URL")]
+    pub proxy: Option<String>,
     /// Connect to HOST2:PORT2 in place of HOST:PORT (repeatable); each may be empty. Header Host and TLS keep the URL's
     #[arg(help_heading = "Connections", long, value_name = "HOST:PORT:HOST2:PORT2")]
     pub connect_to: Vec<String>,

@@ -9,6 +9,8 @@ use headway_workload::client::RequestId;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     Connecting,
+    /// The proxy was asked for a tunnel.
+    Tunnel,
     Handshake,
     Ready,
 }
@@ -34,7 +36,7 @@ pub(crate) struct Connection {
     /// None until it is known which is spoken.
     pub(crate) wire: Option<Box<dyn ClientConnection>>,
     pub(crate) opened: Nanos,
-    /// When TCP stood.
+    /// When TCP stood, or the tunnel through the proxy.
     pub(crate) established: Nanos,
     pub(crate) stage: Stage,
     /// The first byte that came in place of a handshake of TLS, or of one.

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::control::Control;
 use crate::host;
 use crate::protocols::Protocols;
+use crate::proxy::Via;
 use crate::reactor::Reactor;
 use crate::requests::Requests;
 use crate::tls::TlsSetup;
@@ -24,8 +25,10 @@ use thiserror::Error;
 pub struct Config {
     /// Who comes when.
     pub plan: Plan,
-    /// Where to.
+    /// Where connections go: to the target, or to the proxy.
     pub address: Address,
+    /// How the proxy is used, if there is one.
+    pub via: Option<Via>,
     /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
     pub sources: Vec<IpAddr>,
     /// TLS, if it is spoken.
@@ -94,6 +97,7 @@ where
     let threads = workers(config.threads, config.plan.shard.split(config.limits.connections));
     let shared = Shared {
         address: config.address.clone(),
+        via: config.via.clone(),
         sources: config.sources.clone(),
         requests: config.requests.clone(),
         settings: config.protocols.settings(config.answer_limits),

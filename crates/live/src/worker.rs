@@ -16,9 +16,11 @@ use crate::control::Control;
 use crate::host;
 use crate::outcome::{connect_kind, connect_outcome, lacked};
 use crate::protocols::Protocols;
+use crate::proxy::Via;
 use crate::reactor::{Completion, KernelStamp, Reactor};
 use crate::requests::{Requests, SessionStore};
 use crate::tls::TlsSetup;
+use crate::transport::Transport;
 use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
@@ -49,6 +51,7 @@ const READ_BUFFER: usize = 64 << 10;
 /// What every worker of a run shares.
 pub(crate) struct Shared {
     pub(crate) address: Address,
+    pub(crate) via: Option<Via>,
     /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
     pub(crate) sources: Vec<IpAddr>,
     pub(crate) requests: Requests,
@@ -64,6 +67,11 @@ impl Shared {
     pub(crate) fn expected_streams(&self) -> u32 {
         let expected = self.protocols.expected(self.tls.is_some());
         expected.map_or(1, |protocol| protocol.streams(&self.settings))
+    }
+
+    /// What an error says before the address that connections go to.
+    pub(crate) fn whose(&self) -> &'static str {
+        if self.via.is_some() { "the proxy " } else { "" }
     }
 }
 
@@ -437,8 +445,12 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn connect_failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {
         let outcome = connect_outcome(error, &self.shared.address);
         self.note_lack(error);
-        let why = format_args!("connecting to {}: {error}", self.shared.address);
-        self.report.reasons.add((outcome, 0), connect_kind(error), why, None);
+        let why = format_args!("connecting to {}{}: {error}", self.shared.whose(), self.shared.address);
+        let kind = connect_kind(error).map(|kind| match self.shared.via {
+            Some(_) => KnownFailure::ProxyRefused,
+            None => kind,
+        });
+        self.report.reasons.add((outcome, 0), kind, why, None);
         self.tell(id, ConnectionEvent::Failed(outcome), now);
     }
 
@@ -483,6 +495,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         match self.connection(id).map(|c| (c.stage, c.live())) {
             None => {}
             Some((Stage::Connecting, _)) => self.connect_failed(id, error, now),
+            Some((Stage::Tunnel, _)) => self.left_by_proxy(id, error, now),
             Some((Stage::Handshake, _)) => {
                 self.handshake_failed(id, &format_args!("during the TLS handshake: {error}"), None, now);
             }
@@ -541,7 +554,13 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     pub(super) fn closed_kind(&mut self, id: ConnectionId) -> Option<KnownFailure> {
         let plain_http = self.shared.requests.are_plain_http();
         let mute = self.connection(id).is_some_and(|c| !c.begun);
-        (plain_http && mute).then_some(KnownFailure::ClosedUnanswered)
+        let kind = if self.forwards() { KnownFailure::ProxyClosed } else { KnownFailure::ClosedUnanswered };
+        (plain_http && mute).then_some(kind)
+    }
+
+    /// Whether requests go to a proxy, which sends them on.
+    fn forwards(&self) -> bool {
+        matches!(self.shared.via, Some(Via::Requests))
     }
 
     /// A request ends without a complete answer.
@@ -599,10 +618,11 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     #[inline]
     fn received(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) {
-        match self.connection(id) {
-            None => {}
-            Some(connection) if connection.transport.is_tls() => self.received_tls(id, bytes, now),
-            Some(connection) => {
+        let Some(connection) = self.connection(id) else { return };
+        match connection.transport {
+            Transport::Tls(_) => self.received_tls(id, bytes, now),
+            Transport::Tunnel(_) => self.received_from_proxy(id, bytes, now),
+            Transport::Plain => {
                 if bytes.is_empty()
                     && let Some(wire) = &mut connection.wire
                 {

@@ -439,6 +439,7 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         ("--key", "key", args.key.as_ref()),
         ("--cacert", "cacert", args.cacert.as_ref()),
         ("--sni", "sni", args.sni.as_ref()),
+        ("--proxy", "proxy", args.proxy.as_ref()),
     ];
     let texts = texts.into_iter().filter_map(|(flag, path, text)| Some(Override::literal(flag, path, text?)));
     let places = |flag: &'static str, path: &'static str, all: &[String]| -> Vec<Override> {

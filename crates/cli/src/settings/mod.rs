@@ -113,6 +113,9 @@ impl RunSettings {
             insecure: scenario.settings.insecure.unwrap_or(false),
             tls: scenario.settings.tls.clone(),
             routes: scenario.settings.routes.clone(),
+            proxy_not_used: headway_convert::proxy::passed_over(&target, |name| std::env::var(name).ok())
+                .filter(|_| scenario.settings.proxy.is_none()),
+            proxy: scenario.settings.proxy.clone(),
             http: http_version(&scenario.settings, &target)?,
             streams: scenario.settings.streams,
             interval: interval(args.interval, &target, &load.plan)?,
@@ -122,7 +125,6 @@ impl RunSettings {
             start: args.start_at.as_deref().map(start).transpose()?,
             sources: args.local_addr.iter().flat_map(|sources| sources.iter().copied()).collect(),
             target_is_mine: mine(args.target_is_mine.as_deref(), &target)?,
-            proxy: headway_convert::proxy::passed_over(&target, |name| std::env::var(name).ok()),
             redactor: scenario.redactor.clone(),
             target,
         };

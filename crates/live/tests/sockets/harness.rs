@@ -4,7 +4,8 @@ use headway_base::sink::Kept;
 use headway_base::{Answer, KnownFailure, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
 use headway_live::tls::TlsSetup;
 use headway_live::wait::{Held, Settings};
-use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport};
+use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport, Via};
+use headway_workload::connect::Proxy;
 use headway_workload::content::{Body, Names, Script, Step};
 use headway_workload::plan::Group;
 use headway_workload::target::{HttpVersion, Scheme};
@@ -81,6 +82,8 @@ pub struct Load {
     pub one_way: bool,
     pub answer_limits: headway_wire::Limits,
     pub tls: Option<TlsSetup>,
+    /// Goes through it, in that version of HTTP; the address is the proxy's then.
+    pub proxy: Option<(Proxy, HttpVersion)>,
     pub protocols: Protocols,
     pub spread: bool,
     pub ahead: Nanos,
@@ -107,6 +110,7 @@ impl Default for Load {
             one_way: false,
             answer_limits: headway_wire::Limits::DEFAULT,
             tls: None,
+            proxy: None,
             protocols: Protocols::new(Scheme::Http, HttpVersion::Any, Some(100), None),
             spread: false,
             ahead: Nanos::from_millis(5),
@@ -168,15 +172,24 @@ impl Load {
                 (*scheme, Script::new(vec![step], Vec::new(), Names::default(), &[1]))
             }
         };
-        let (target, script) = (format!("{}://localhost:1", scheme.name()), Arc::new(script));
+        let target = Target::parse(&format!("{}://localhost:1", scheme.name())).unwrap();
+        let mut requests = Requests::new(&target, Arc::new(script)).unwrap();
+        let via = self.proxy.map(|(proxy, http)| {
+            let via = Via::of(&proxy, &target, http).unwrap();
+            if via == Via::Requests {
+                requests = requests.clone().forwarded(&target, &proxy).unwrap();
+            }
+            via
+        });
         let config = Config {
             plan: plan.clone(),
             address: address.clone(),
+            via,
             sources: Vec::new(),
             tls: self.tls,
             protocols: self.protocols,
             spread: self.spread,
-            requests: Requests::new(&Target::parse(&target).unwrap(), script).unwrap(),
+            requests,
             answer_limits: self.answer_limits,
             limits: self.limits,
             threads: self.threads,

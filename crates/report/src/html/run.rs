@@ -131,6 +131,7 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
         pairs.extend(worded("think time", &plan.think));
         pairs.extend(counted("connection cap", plan.connections));
         pairs.extend(worded("version of HTTP", &plan.http));
+        pairs.extend(worded("proxy", &plan.proxy));
         pairs.extend(counted("requests at once on a connection", plan.streams.map(u64::from)));
         pairs.extend(worded("answer", &plan.answer));
         pairs.extend(plan.spread.then(|| ("spread", "over as many connections as there may be".to_owned())));

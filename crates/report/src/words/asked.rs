@@ -61,6 +61,8 @@ pub fn subject(summary: &Summary) -> String {
     let mut parts = vec![source.to_owned()];
     parts.extend(summary.plan.as_ref().and_then(|plan| load(summary, plan)));
     parts.extend(protocols(summary));
+    let proxy = summary.plan.as_ref().and_then(|plan| plan.proxy.as_ref());
+    parts.extend(proxy.map(|proxy| format!("through the proxy {proxy}")));
     let length = summary.measured.to_s - summary.measured.from_s;
     if length > 0.0 {
         let measured = if kind(summary) == Kind::FixedWork { "in all" } else { "measured" };

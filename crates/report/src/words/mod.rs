@@ -268,7 +268,7 @@ pub fn outcome_meaning(name: &str) -> &'static str {
         Some(Outcome::TooLarge) => "the response was larger than allowed",
         Some(Outcome::Timeout) => "no complete response in time",
         Some(Outcome::ConnectTimeout) => "no connection in time",
-        Some(Outcome::Refused) => "the target refused the connection",
+        Some(Outcome::Refused) => "the connection was refused",
         Some(Outcome::Reset) => "closed before the response was complete",
         Some(Outcome::Dns) => "the target's name did not resolve",
         Some(Outcome::Tls) => "the TLS handshake failed",

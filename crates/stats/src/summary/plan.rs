@@ -35,6 +35,9 @@ pub struct PlanSummary {
     /// The version of HTTP that was asked for: `1.1`, `2`, or `any` of these as the target prefers; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http: Option<String>,
+    /// The proxy that requests went through, without user and password; left out where they went directly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
     /// Most requests at once on a connection that takes several; left out where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<u32>,

@@ -22,7 +22,7 @@ mod written;
 pub use overrides::{Override, Value};
 pub use source::{Diagnostics, Span};
 
-use crate::connect::{Routes, Tls};
+use crate::connect::{Proxy, Routes, Tls};
 use crate::content::Script;
 use crate::model::Model;
 use crate::plan::{Group, Plan};
@@ -108,8 +108,10 @@ pub struct Settings {
     pub insecure: Option<bool>,
     /// What TLS needs besides.
     pub tls: Tls,
-    /// Where connections go in place of the target's host and port.
+    /// Where connections go in place of the host and port of the target, or of the proxy.
     pub routes: Routes,
+    /// What requests go through.
+    pub proxy: Option<Proxy>,
     /// The version of HTTP.
     pub http: Option<HttpVersion>,
     /// Most requests at once on a connection that takes several, at least 1.

@@ -133,7 +133,8 @@ fn text(of: &Run) -> String {
         }
         Run::ProxyNotUsed { variable, target } => {
             format!(
-                "{variable} is set and not used: Headway connects directly, never through a proxy. The target is {target}."
+                "{variable} is set and not used: the target, {target}, is connected to directly. To go through a proxy, give --proxy \
+                 http://HOST:PORT."
             )
         }
         Run::LogLost { lost, written, error } => format!(

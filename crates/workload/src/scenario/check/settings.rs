@@ -2,7 +2,7 @@
 
 use super::users::Coming;
 use crate::connect::{Pem, Routes, Tls};
-use crate::plan::Connections;
+use crate::plan::{self, Connections};
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Source};
@@ -135,8 +135,9 @@ fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
         connect_to: file.connect_to.iter().flatten().map(|to| to.value.clone()).collect(),
         ..Routes::default()
     };
-    let Endpoint::Tcp { host, port } = &target.endpoint else {
+    let Endpoint::Tcp { .. } = &target.endpoint else {
         let spans = connect_to.map(|(span, _)| span);
+        let spans = spans.chain(file.proxy.iter().map(|proxy| proxy.span));
         let spans = spans.chain(file.resolve.iter().flatten().map(|resolve| resolve.span));
         for span in spans {
             let problem = Problem::new(span, "a Unix socket has no host and no port");
@@ -144,14 +145,22 @@ fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
         }
         return;
     };
+    if let Some(proxy) = file.proxy.as_ref().filter(|_| target.scheme.is_datagrams()) {
+        let problem =
+            Problem::new(proxy.span, format!("a target of {name} goes over UDP, and through no proxy"));
+        reader.problems.push(problem.help("leave it out, or write a target of http://, https:// or tcp://"));
+        return;
+    }
+    let proxy = file.proxy.as_ref().map(|proxy| proxy.value.endpoint());
+    let Endpoint::Tcp { host, port } = proxy.as_ref().unwrap_or(&target.endpoint) else { return };
+    let whose = if proxy.is_some() { "proxy" } else { "target" };
     // A slip of the pen must not send the load to the place that was to be spared.
     for (span, alone) in connect_to {
         if !alone.concerns(host, *port) {
             let title =
-                format!("no connection goes to that host and port: the target is {host}, port {port}");
-            reader
-                .problems
-                .push(Problem::new(span, title).help("name the target's host and port, or leave them empty"));
+                format!("no connection goes to that host and port: the {whose} is {host}, port {port}");
+            let help = format!("name the host and port of the {whose}, or leave them empty");
+            reader.problems.push(Problem::new(span, title).help(help));
         }
     }
     let to = all.of(host, *port);
@@ -205,6 +214,16 @@ fn tls(file: &written::File, reader: &mut Reader<'_>) -> Tls {
         Some(name.to_owned())
     });
     Tls { cert, key, cacert, sni, resumption: file.tls_resumption.as_ref().is_some_and(|flag| flag.value) }
+}
+
+/// Sockets that are kept connecting would connect to the proxy alone.
+pub(super) fn directly(file: &written::File, coming: &[Coming], reader: &mut Reader<'_>) {
+    let connecting = |group: &&Coming| matches!(group.source, plan::Source::Connecting { .. });
+    if let Some((proxy, group)) = file.proxy.as_ref().zip(coming.iter().find(connecting)) {
+        let title = "a proxy accepts connections itself, whatever the target does";
+        let problem = Problem::new(proxy.span, title).other(group.at, "these would be kept connecting to it");
+        reader.problems.push(problem.help("leave it out, or give the proxy as the target"));
+    }
 }
 
 /// Groups of which each request opens its own connection need a protocol that has connections, of one request at a time.
@@ -278,6 +297,7 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
             connect_to: file.connect_to.iter().flatten().map(|to| to.value.clone()).collect(),
             resolve: file.resolve.iter().flatten().map(|resolve| resolve.value.clone()).collect(),
         },
+        proxy: file.proxy.as_ref().map(|proxy| proxy.value.clone()),
         http: file.http.as_ref().map(|version| version.value),
         streams,
         spread: file.spread.as_ref().map(|flag| flag.value),
