@@ -50,6 +50,9 @@ pub struct PlanSummary {
     /// Whether requests named the trace that they were of (`--traceparent`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub traceparent: bool,
+    /// Steps that look at redirects themselves, by number: theirs are expected; left out where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redirects_expected: Vec<u16>,
     /// Worker threads.
     pub threads: Option<u32>,
     /// The shard that this process ran, `i/N`; none for the whole plan.
