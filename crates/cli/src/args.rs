@@ -366,6 +366,10 @@ pub struct RunArgs {
     /// Resume TLS sessions: connections go on with what an earlier one agreed on, as those of users who come back
     #[arg(help_heading = "Connections", long)]
     pub tls_resumption: bool,
+    /// Read the name of the target (or of the proxy) again so often, at least 1s: connections opened after that go to its addresses in turn
+    /// [default: read once, and one address is used]
+    #[arg(help_heading = "Connections", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    pub dns_refresh: Option<Given<Nanos>>,
     /// Go through this proxy of HTTP: http://[NAME:PASSWORD@]HOST:PORT. It is given requests without TLS whole, and asked for a tunnel
     /// (CONNECT) otherwise. None is taken from the environment
     #[arg(help_heading = "Connections", long, value_name = "URL")]

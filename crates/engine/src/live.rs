@@ -7,13 +7,14 @@ use crate::spec::Kept;
 use crate::{Error, Manifest, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow, bail};
 use headway_base::{Answer, Nanos, Outcome};
+use headway_live::names::{Refresh, Resolver};
 use headway_live::tls::{TlsError, TlsSetup};
 use headway_live::{Address, Clock, Control, Protocols, ResolveError, RunReport, Via, WorkerReport, wait};
 use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
     ConnectRow, DatagramRow, Decoded, DmaLatency, FailureReason, FailureReasons, Finding, FindingId,
-    Generator, IdleLoops, SeriesRow, Severity, Source, Stall, StrayCounts, Strays, Wait, WaitStrategy,
+    Generator, IdleLoops, Names, SeriesRow, Severity, Source, Stall, StrayCounts, Strays, Wait, WaitStrategy,
     WorkerTime,
 };
 use headway_wire::Tally;
@@ -70,6 +71,8 @@ pub struct Live {
     pub sources: Vec<IpAddr>,
     /// The host of the target, where its user says that it is theirs to overload.
     pub target_is_mine: Option<String>,
+    /// How often the name that connections go to is read again; none: once, and one address is used.
+    pub dns_refresh: Option<Nanos>,
     /// The variable of the environment that names a proxy, which this run does not use.
     pub proxy_not_used: Option<&'static str>,
     /// Hides secrets in all that is shown and written.
@@ -98,6 +101,7 @@ impl Live {
             tls: Tls::default(),
             routes: Routes::default(),
             proxy: None,
+            dns_refresh: None,
             http: HttpVersion::Any,
             streams: None,
             interval: None,
@@ -138,6 +142,17 @@ impl Live {
     /// Where connections go: to the target, or to the proxy.
     pub(crate) fn endpoint(&self) -> Endpoint {
         self.proxy.as_ref().map_or_else(|| self.target.endpoint.clone(), Proxy::endpoint)
+    }
+
+    /// How the name that connections go to is read again, if it is.
+    fn refresh(&self) -> Option<Refresh> {
+        let (endpoint, routes) = (self.endpoint(), self.routes.clone());
+        let datagrams = self.target.scheme.is_datagrams();
+        let read = move || {
+            let all = headway_live::resolve_by(&endpoint, &routes).map_err(|error| error.why)?;
+            Ok(if datagrams { all.into_iter().map(Address::for_datagrams).collect() } else { all })
+        };
+        Some(Refresh { every: self.dns_refresh?, resolver: Resolver::new(read) })
     }
 
     /// The addresses that connections may go to.
@@ -241,10 +256,14 @@ impl Live {
         if self.target.scheme.is_datagrams() {
             addresses = addresses.into_iter().map(Address::for_datagrams).collect();
         }
-        let address = headway_live::address::reachable(addresses);
-        self.can_start_from(&address).map_err(Error::usage)?;
+        let refresh = self.refresh();
+        let addresses = match &refresh {
+            Some(_) => headway_live::address::rotating(addresses),
+            None => vec![headway_live::address::reachable(addresses)],
+        };
+        addresses.iter().try_for_each(|address| self.can_start_from(address)).map_err(Error::usage)?;
         let tls = self.tls_setup().map_err(Error::failed)?;
-        let local = address.is_local();
+        let local = addresses.iter().any(Address::is_local);
         let threads = headway_live::run::workers(
             self.threads.unwrap_or_else(|| default_threads(local)),
             plan.shard.split(spec.limits.connections),
@@ -260,6 +279,7 @@ impl Live {
         let protocols = self.protocols(plan);
         let is_http = self.target.scheme.is_http();
         manifest.asked.http = is_http.then(|| self.http.name().to_owned());
+        manifest.asked.dns_refresh_s = self.dns_refresh.map(Nanos::as_secs_f64);
         manifest.asked.proxy = self.proxy.as_ref().map(ToString::to_string);
         manifest.asked.answer = protocols.answer.as_ref().map(ToString::to_string);
         let several = self.at_once(plan) > 1;
@@ -270,7 +290,8 @@ impl Live {
         let (intake, mut batches) = channel();
         let config = headway_live::Config {
             plan: plan.clone(),
-            address,
+            addresses,
+            refresh,
             via,
             sources: self.sources.clone(),
             tls,
@@ -464,6 +485,22 @@ fn spoken(report: &RunReport) -> BTreeMap<String, u64> {
     all
 }
 
+/// What came of reading the name again, and where connections went.
+fn names(report: &RunReport) -> Option<Names> {
+    let readings = report.readings.as_ref()?;
+    let mut connections = BTreeMap::new();
+    for (address, &n) in report.workers.iter().flat_map(|worker| &worker.places) {
+        *connections.entry(address.to_string()).or_default() += n;
+    }
+    Some(Names {
+        readings: readings.n,
+        failed: readings.failed,
+        changed: readings.changed,
+        why: readings.why.clone(),
+        connections,
+    })
+}
+
 fn send_cost(report: &RunReport) -> Option<Nanos> {
     let sends: u64 = report.workers.iter().map(|w| w.sends).sum();
     let time: Nanos = report.workers.iter().map(|w| w.send_time).sum();
@@ -506,6 +543,7 @@ fn generator(report: &RunReport, scheme: Scheme) -> Generator {
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
         surplus: (scheme == Scheme::Tcp).then(|| report.workers.iter().map(|w| w.surplus).sum()),
         protocols: spoken(report),
+        names: names(report),
         datagrams: scheme.is_datagrams().then(|| strays(report)),
         wait: Some(waited(&report.waited, &report.workers.iter().map(|w| w.wakeups).collect::<Vec<_>>())),
         ..Generator::default()

@@ -1,5 +1,6 @@
 //! One connection of a worker: how its bytes travel, the protocol on it, and which stream carries which request.
 
+use crate::address::Address;
 use crate::requests::InFlight;
 use crate::transport::Transport;
 use headway_base::Nanos;
@@ -32,6 +33,8 @@ pub(crate) fn asked_of(asked: &mut [Option<Asked>], stream: StreamId) -> Option<
 }
 
 pub(crate) struct Connection {
+    /// Where it goes.
+    pub(crate) address: Address,
     pub(crate) transport: Transport,
     /// None until it is known which is spoken.
     pub(crate) wire: Option<Box<dyn ClientConnection>>,
@@ -61,8 +64,9 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(now: Nanos) -> Connection {
+    pub(crate) fn new(address: Address, now: Nanos) -> Connection {
         Connection {
+            address,
             transport: Transport::Plain,
             wire: None,
             opened: now,

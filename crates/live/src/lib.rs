@@ -12,6 +12,7 @@ mod connection;
 pub mod control;
 pub mod departures;
 pub mod host;
+pub mod names;
 pub mod namespace;
 mod outcome;
 pub mod protocols;

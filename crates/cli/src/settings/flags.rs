@@ -426,6 +426,7 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         (http.map_or("", |(flag, _)| flag), "http", http.map(|(_, version)| version)),
         ("--streams", "streams", text(&args.streams)),
         ("--spread", "spread", args.spread.then_some("true")),
+        ("--dns-refresh", "dns-refresh", text(&args.dns_refresh)),
         ("--tls-resumption", "tls-resumption", args.tls_resumption.then_some("true")),
     ];
     let answer = match args.one_way {

@@ -116,6 +116,7 @@ impl RunSettings {
             proxy_not_used: headway_convert::proxy::passed_over(&target, |name| std::env::var(name).ok())
                 .filter(|_| scenario.settings.proxy.is_none()),
             proxy: scenario.settings.proxy.clone(),
+            dns_refresh: scenario.settings.dns_refresh,
             http: http_version(&scenario.settings, &target)?,
             streams: scenario.settings.streams,
             interval: interval(args.interval, &target, &load.plan)?,

@@ -45,10 +45,7 @@ impl<S: RecordSink> Worker<'_, S> {
         connection.transport = Transport::Plain;
         connection.established = heard.max(connection.established);
         if self.shared.tls.is_some() && !bytes.is_empty() {
-            let why = format_args!(
-                "the proxy {} sent more than the head of its response to CONNECT, before anything was sent through the tunnel",
-                self.shared.address
-            );
+            let why = format!("the proxy {} sent more than the head of its response", connection.address);
             return self.opening_failed(id, Outcome::Protocol, &why, Some(KnownFailure::ProxySurplus), now);
         }
         self.agree(id, now);
@@ -70,15 +67,16 @@ impl<S: RecordSink> Worker<'_, S> {
             TunnelError::Protocol(_) => (Outcome::Protocol, KnownFailure::ProxyNotHttp),
             TunnelError::TooLarge(_) => (Outcome::TooLarge, KnownFailure::ProxyNotHttp),
         };
-        let why = format_args!("the proxy {} answered CONNECT: {error}", self.shared.address);
+        let Some(address) = self.connection(id).map(|c| c.address.clone()) else { return };
+        let why = format_args!("the proxy {address} answered CONNECT: {error}");
         self.opening_failed(id, outcome, &why, Some(kind), now);
     }
 
     /// The connection ends before the proxy has said whether there is a tunnel.
     #[cold]
     pub(super) fn left_by_proxy(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {
-        let why =
-            format_args!("the proxy {} gave no complete response to CONNECT: {error}", self.shared.address);
+        let Some(address) = self.connection(id).map(|c| c.address.clone()) else { return };
+        let why = format_args!("the proxy {address} gave no complete response to CONNECT: {error}");
         self.opening_failed(id, Outcome::Reset, &why, Some(KnownFailure::ProxyClosed), now);
     }
 
@@ -133,7 +131,7 @@ impl<S: RecordSink> Worker<'_, S> {
                 (KnownFailure::TlsUnanswered, why)
             }
             Stage::Tunnel => {
-                let proxy = &self.shared.address;
+                let proxy = &connection.address;
                 let why = format!("the proxy {proxy} gave no complete response to CONNECT within {most}");
                 (KnownFailure::ProxyUnanswered, why)
             }

@@ -2,6 +2,7 @@
 
 use headway_base::sink::Kept;
 use headway_base::{Answer, KnownFailure, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_live::names::Refresh;
 use headway_live::tls::TlsSetup;
 use headway_live::wait::{Held, Settings};
 use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport, Via};
@@ -84,6 +85,9 @@ pub struct Load {
     pub tls: Option<TlsSetup>,
     /// Goes through it, in that version of HTTP; the address is the proxy's then.
     pub proxy: Option<(Proxy, HttpVersion)>,
+    /// Further addresses that connections go to in turn, and how their name is read again.
+    pub others: Vec<Address>,
+    pub refresh: Option<Refresh>,
     pub protocols: Protocols,
     pub spread: bool,
     pub ahead: Nanos,
@@ -111,6 +115,8 @@ impl Default for Load {
             answer_limits: headway_wire::Limits::DEFAULT,
             tls: None,
             proxy: None,
+            others: Vec::new(),
+            refresh: None,
             protocols: Protocols::new(Scheme::Http, HttpVersion::Any, Some(100), None),
             spread: false,
             ahead: Nanos::from_millis(5),
@@ -183,7 +189,8 @@ impl Load {
         });
         let config = Config {
             plan: plan.clone(),
-            address: address.clone(),
+            addresses: [address.clone()].into_iter().chain(self.others).collect(),
+            refresh: self.refresh,
             via,
             sources: Vec::new(),
             tls: self.tls,

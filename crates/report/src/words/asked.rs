@@ -6,7 +6,7 @@
 use super::Tone;
 use super::audit::{self, dash};
 use crate::format::{count, number, plural, rate, share, share_of, time, whole};
-use headway_stats::summary::{Connects, PlanKind, PlanSummary, RuleId, Source, StrayCounts, Strays};
+use headway_stats::summary::{Connects, Names, PlanKind, PlanSummary, RuleId, Source, StrayCounts, Strays};
 use headway_stats::{Summary, Workload};
 
 /// Kinds of load, as far as their words differ.
@@ -79,6 +79,15 @@ pub fn protocols(summary: &Summary) -> Option<String> {
     spoken.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
     let names: Vec<&str> = spoken.into_iter().map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(" and "))
+}
+
+/// What came of reading a name again, and where connections went: `12 times, 1 failed, 2 with other addresses; connections: 127.0.0.1:80 40`.
+pub fn names(names: &Names) -> String {
+    let went: Vec<String> =
+        names.connections.iter().map(|(address, n)| format!("{address} {}", count(*n))).collect();
+    let went = if went.is_empty() { String::new() } else { format!("; connections: {}", went.join(", ")) };
+    let (times, failed) = (plural(names.readings, "time"), count(names.failed));
+    format!("{times}, {failed} failed, {} with other addresses{went}", count(names.changed))
 }
 
 /// What datagrams brought that was no response: `3 responses late, 1 duplicated, 0 reordered; 2 datagrams belong to no request`.

@@ -38,6 +38,9 @@ pub struct PlanSummary {
     /// The proxy that requests went through, without user and password; left out where they went directly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
+    /// `--dns-refresh`: how often the name that connections went to was read again; left out where it was read once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns_refresh_s: Option<f64>,
     /// Most requests at once on a connection that takes several; left out where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<u32>,

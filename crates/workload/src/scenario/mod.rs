@@ -112,6 +112,8 @@ pub struct Settings {
     pub routes: Routes,
     /// What requests go through.
     pub proxy: Option<Proxy>,
+    /// How often the name that connections go to is read again.
+    pub dns_refresh: Option<Nanos>,
     /// The version of HTTP.
     pub http: Option<HttpVersion>,
     /// Most requests at once on a connection that takes several, at least 1.

@@ -108,6 +108,12 @@ fn text(of: &Run) -> String {
             count(*of),
             share_of(*n, *of)
         ),
+        Run::NamesNotRead { n, of, why } => format!(
+            "The name that connections go to was read again {}, and {} of these failed ({why}). Connections went on to the addresses \
+             that were known.",
+            plural(*of, "time"),
+            count(*n)
+        ),
         Run::InPause { n } => format!(
             "{} arrivals started within a pause of the plan and were counted as its beginning.",
             count(*n)

@@ -64,6 +64,9 @@ mapping! {
         connect_to: Vec<OtherPlace>,
         /// Addresses of hosts, which are not looked up then: HOST:PORT:ADDRESS as curl's --resolve.
         resolve: Vec<GivenAddress>,
+        /// How often the name of the target is read again, at least 1s: connections that are opened after that go to its addresses in turn.
+        /// Default: it is read once, and one address is used.
+        dns_refresh: Time,
         /// A proxy that requests go through: http://host:port, or with user and password http://user:password@host:port. Default: none.
         proxy: ProxyUrl,
         /// The version of HTTP: 1.1, 2, or any of these as the target prefers. Default: any with TLS, 1.1 without.
