@@ -74,7 +74,7 @@ seen_by_git() {
 missing_packages() {
     local need
     # command:packages
-    for need in cc:build-essential nginx:nginx-light nghttpd:nghttp2-server redis-server:redis-server dnsmasq:dnsmasq-base 'chromium:chromium fonts-dejavu-core' curl:curl pgrep:procps \
+    for need in cc:build-essential nginx:nginx-light nghttpd:nghttp2-server redis-server:redis-server dnsmasq:dnsmasq-base tinyproxy:tinyproxy-bin 'chromium:chromium fonts-dejavu-core' curl:curl pgrep:procps \
         ip:iproute2 debootstrap:debootstrap openssl:openssl taskset:util-linux mount:mount envsubst:gettext-base shellcheck:shellcheck "${NEEDS[@]}"; do
         # nginx and ip lie where only root looks.
         PATH=$PATH:/usr/sbin:/sbin command -v "${need%%:*}" >/dev/null || printf '%s ' "${need#*:}"

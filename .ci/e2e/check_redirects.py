@@ -1,9 +1,10 @@
 """Redirects, against nginx: counted and said, or followed, as further requests of steps of their own."""
 
+import json
 from collections import Counter
 
 from check_reasons import advised
-from harness import Nginx, all_ended, check, conserved, contains, equal, expect, finding, flat, free_port, run
+from harness import Nginx, all_ended, check, conserved, contains, equal, expect, finding, flat, free_port, headway, run
 
 LOAD = ["-R", "40", "-d", "500ms", "--arrivals", "constant"]
 
@@ -65,6 +66,29 @@ def plain(tmp):
         issued = [rule for rule in all_ended(work, "ok")["verdict"]["rules"] if rule["rule"] == "all-issued"]
         equal([(rule["value"], rule["n"], rule["outcome"]) for rule in issued], [(1.0, 30, "pass")], "the rule on the work")
         equal(sum(site.seen().values()), 90, "30 asked for, each led on twice")
+
+
+@check("redirects: those that a step expects, or takes a cookie of, are not warned of; others are, also when the run is computed again")
+def expected(tmp):
+    with Site(tmp) as site:
+        def ran(name, *steps):
+            (tmp / f"{name}.yaml").write_text(
+                f"target: {site.url}\nusers: {{ work: {{ requests: 12, users: 1 }} }}\njourney: [ {', '.join(steps)} ]\n"
+            )
+            ended = run(tmp / f"{name}.yaml", tmp=tmp, name=name)
+            all_ended(ended, "ok")
+            return ended
+
+        taken = ["{ get: /old, expect: { status: 301 } }", "{ get: /middle, extract: { sid: { cookie: sid } } }", "{ get: /new }"]
+        ended = ran("taken", *taken)
+        expect(finding(ended.summary, "redirects") is None, f"redirects that were expected are found: {ended}")
+        expect("redirect" not in ended.out, f"said for nothing: {ended}")
+        ended = ran("also", *taken, "{ get: /middle, name: plain }")
+        said = finding(ended.summary, "redirects")
+        equal((said["value"], said["n"]), (3 / 12, 12), "redirects of the step that says nothing of them")
+        headway("report", ended.folder, "--recompute", "--json", tmp / "again.json", cwd=tmp).exits(0, 98)
+        again = json.loads((tmp / "again.json").read_text())
+        equal((finding(again, "redirects")["value"], again["plan"]["redirects_expected"]), (3 / 12, [0, 1]), "computed again")
 
 
 @check("redirects: methods and bodies as in curl, a circle, another origin; in a scenario, by redirects: 10")

@@ -4,7 +4,7 @@ import base64
 import json
 import urllib.parse
 
-from harness import check, code_of, environment, equal, expect, headway
+from harness import check, code_of, contains, environment, equal, expect, headway
 from recorder import Recorder
 
 LOAD = ["-R", "40", "-d", "250ms", "--seed", "4"]
@@ -82,6 +82,39 @@ def flags(tmp):
     hidden = [s for s in secrets if s not in (user, password, fragment) and s not in shown.out and q(s) not in shown.out
               and json.dumps(s)[1:-1] not in shown.out]
     expect(not hidden, f"--no-redact hides {hidden}")
+
+
+@check("secrets: user and password of a proxy, by flag, in a file and in its environment, are in no file, report, reason or dry run")
+def proxies(tmp):
+    user, password = marker("Pu"), marker("Pw")
+    # What no percent escape is needed for, as it is sent.
+    sent = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+    login = f"{q(user)}:{q(password)}"
+    echo = lambda seen: (407, {"Proxy-Authenticate": seen.header("Proxy-Authorization")}, f"{seen.headers}".encode())
+    file = "target: http://bars.test\nproxy: PROXY\nusers: { work: { requests: 5, users: 1 } }\n"
+    file += 'journey: [ { get: /, name: n, expect: { status: 407, headers: { Proxy-Authenticate: "never there" }, body: { contains: "never there" } } } ]\n'
+    texts = {}
+    with Recorder(echo) as server:
+        address = server.url.removeprefix("http://").rstrip("/")
+        url, variables = f"http://{login}@{address}", environment(LOGIN=login)
+        (tmp / "literal.yaml").write_text(file.replace("PROXY", f"'{url}'"))
+        (tmp / "env.yaml").write_text(file.replace("PROXY", f"'http://${{LOGIN}}@{address}'"))
+        for name, arguments in [
+            ("flag", ["http://bars.test/", *LOAD, "--proxy", url]), ("joined", ["http://bars.test/", *LOAD, f"--proxy={url}"]),
+            ("literal", [tmp / "literal.yaml"]), ("env", [tmp / "env.yaml"]), ("over", [tmp / "literal.yaml", "--proxy", url]),
+            ("set", [tmp / "literal.yaml", "--set", f"proxy={url}"]), ("tunnel", ["https://bars.test/", *LOAD, "--proxy", url]),
+        ]:
+            before = len(server.requests)
+            ended = headway("run", *arguments, "--out", tmp / name, "--json", tmp / f"{name}.json", "--details", cwd=tmp, env=variables)
+            expect(ended.code in (0, 1, 98), str(ended))
+            if name != "tunnel":
+                equal({s.header("Proxy-Authorization") for s in server.requests[before:]}, {sent}, f"{name}: what the proxy got")
+            dry = headway("run", *arguments, "--dry-run", cwd=tmp, env=variables).exits(0)
+            printed = headway("run", *arguments, "--print-scenario", cwd=tmp, env=variables).exits(0)
+            texts |= {**written(tmp / name), **all_of(ended, name), **all_of(dry, f"dry {name}"), **all_of(printed, f"scenario {name}")}
+            texts[f"{name}.json"] = (tmp / f"{name}.json").read_text()
+            contains(dry.out, f"through the proxy http://{address}", f"{name}: dry run")
+    nowhere([user, password, login, sent.split()[1]], texts)
 
 
 SCENARIO = """
@@ -168,6 +201,10 @@ def mistakes(tmp):
         ["run", f"ftp://h/?token={secret}#{secret}"],
         ["run", f"http://me:{secret}@127.0.0.1:99999/"],
         ["run", "http://127.0.0.1:1/", "-H", f"Authorization={secret}"],
+        ["run", "http://127.0.0.1:1/", "--proxy", f"https://me:{secret}@127.0.0.1:1"],
+        ["run", "http://127.0.0.1:1/", f"--proxy=http://me:{secret}@127.0.0.1:99999"],
+        ["run", "http://127.0.0.1:1/", "--proxy", f"me:{secret}@127.0.0.1:1"],
+        ["run", "http://127.0.0.1:1/", "--proxy", f"http://me:{secret}@127.0.0.1:1", "-R", "40", "-d", "500ms", "--seed", "4", "--out", tmp / "proxy"],
         ["run", "http://127.0.0.1:1/", "-H", secret],
         ["run", "http://127.0.0.1:1/", "-H", f"X-Plain: {secret}\x01"],
         ["run", "http://127.0.0.1:1/", "-H", f"DPoP: {secret}\x01"],

@@ -51,11 +51,27 @@ pub enum KnownFailure {
     RedirectElsewhere,
     /// More redirects followed one another than are followed.
     TooManyRedirects,
+    /// Nothing listens at the port of the proxy.
+    ProxyRefused,
+    /// The proxy asks for a user and a password, or for others: status 407, or 401 to CONNECT.
+    ProxyAuthentication,
+    /// The proxy makes no tunnel to the target: it answered CONNECT with a status from 300 to 499 other than 401 and 407.
+    ProxyForbids,
+    /// The proxy did not reach the target: it answered CONNECT with a status of 500 or more.
+    ProxyNoTarget,
+    /// The proxy closed or reset the connection before its response to CONNECT was complete, or without a word.
+    ProxyClosed,
+    /// No complete response to CONNECT within `--connect-timeout`.
+    ProxyUnanswered,
+    /// What the proxy answers is no HTTP that can be read.
+    ProxyNotHttp,
+    /// The proxy sent more than the head of its response to CONNECT, before anything was sent through the tunnel.
+    ProxySurplus,
 }
 
 impl KnownFailure {
     /// Every kind.
-    pub const ALL: [KnownFailure; 23] = [
+    pub const ALL: [KnownFailure; 31] = [
         KnownFailure::ConnectionRefused,
         KnownFailure::NameUnresolved,
         KnownFailure::CertificateUntrusted,
@@ -79,6 +95,14 @@ impl KnownFailure {
         KnownFailure::Unfit,
         KnownFailure::RedirectElsewhere,
         KnownFailure::TooManyRedirects,
+        KnownFailure::ProxyRefused,
+        KnownFailure::ProxyAuthentication,
+        KnownFailure::ProxyForbids,
+        KnownFailure::ProxyNoTarget,
+        KnownFailure::ProxyClosed,
+        KnownFailure::ProxyUnanswered,
+        KnownFailure::ProxyNotHttp,
+        KnownFailure::ProxySurplus,
     ];
 
     /// The tag in documents.
@@ -107,6 +131,14 @@ impl KnownFailure {
             KnownFailure::Unfit => "unfit",
             KnownFailure::RedirectElsewhere => "redirect-elsewhere",
             KnownFailure::TooManyRedirects => "too-many-redirects",
+            KnownFailure::ProxyRefused => "proxy-refused",
+            KnownFailure::ProxyAuthentication => "proxy-authentication",
+            KnownFailure::ProxyForbids => "proxy-forbids",
+            KnownFailure::ProxyNoTarget => "proxy-no-target",
+            KnownFailure::ProxyClosed => "proxy-closed",
+            KnownFailure::ProxyUnanswered => "proxy-unanswered",
+            KnownFailure::ProxyNotHttp => "proxy-not-http",
+            KnownFailure::ProxySurplus => "proxy-surplus",
         }
     }
 

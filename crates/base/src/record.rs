@@ -24,7 +24,7 @@ pub enum Outcome {
     Timeout,
     /// No connection within `--connect-timeout` of being started.
     ConnectTimeout,
-    /// The target refused the connection, or no route led to it.
+    /// The target, or the proxy before it, refused the connection, or no route led to it.
     Refused,
     /// The connection was closed or reset before the answer was complete.
     Reset,

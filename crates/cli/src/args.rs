@@ -371,6 +371,14 @@ pub struct RunArgs {
     /// Resume TLS sessions: connections go on with what an earlier one agreed on, as those of users who come back
     #[arg(help_heading = "Connections", long)]
     pub tls_resumption: bool,
+    /// Read the name of the target (or of the proxy) again so often, at least 1s: connections opened after that go to its addresses in turn
+    /// [default: read once, and one address is used]
+    #[arg(help_heading = "Connections", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    pub dns_refresh: Option<Given<Nanos>>,
+    /// Go through this proxy of HTTP: http://[NAME:PASSWORD@]HOST:PORT. It is given requests without TLS whole, and asked for a tunnel
+    /// (CONNECT) otherwise. None is taken from the environment
+    #[arg(help_heading = "Connections", long, value_name = "URL")]
+    pub proxy: Option<String>,
     /// Connect to HOST2:PORT2 in place of HOST:PORT (repeatable); each may be empty. Header Host and TLS keep the URL's
     #[arg(help_heading = "Connections", long, value_name = "HOST:PORT:HOST2:PORT2")]
     pub connect_to: Vec<String>,

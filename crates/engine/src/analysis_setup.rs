@@ -12,12 +12,13 @@ pub fn analysis_setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
     of_shards(plan, &[plan.shard], labels, sources)
 }
 
-/// What the statistics need to know, with what the user tolerates and asks for.
+/// What the statistics need to know, with what the user tolerates, expects and asks for.
 pub(crate) fn tolerating(setup: Setup, asked: &PlanSummary) -> Setup {
     let time_scale = asked.time_scale_s.and_then(TimeScale::of_seconds);
     Setup {
         tolerances: Tolerances { time_scale, ..setup.tolerances },
         percentiles: asked.percentiles.clone(),
+        redirects_expected: asked.redirects_expected.clone(),
         ..setup
     }
 }

@@ -61,7 +61,7 @@ pub fn examine(
     let attempt = Cost::least_disturbed(&attempts);
     let (lateness, wait, steal) = lateness(&wait, seed, cancel)?;
     let demand = run.map(|(spec, live)| {
-        let addresses = headway_live::resolve_by(&live.target.endpoint, &live.routes).unwrap_or_default();
+        let addresses = live.addresses().unwrap_or_default();
         let local = addresses.iter().any(Address::is_local);
         let known = response.is_some() || spec.shown.time_scale_s.is_some();
         Demand { scale_known: known, ..demand(spec, live, local, response.map(Nanos::as_secs_f64)) }

@@ -24,7 +24,9 @@ const LOOKED_AT: usize = 64 << 10;
 /// What would be sent, as text; `headline` says what the load is.
 pub fn text(headline: &str, spec: &RunSpec, live: &Live) -> String {
     let plan = &spec.plan;
-    let mut out = format!("{headline} at {}, seed {}; nothing is sent\n", live.shown_target, plan.seed);
+    let through = live.proxy.as_ref().map_or(String::new(), |proxy| format!(" through the proxy {proxy}"));
+    let mut out =
+        format!("{headline} at {}{through}, seed {}; nothing is sent\n", live.shown_target, plan.seed);
     for (number, group) in plan.groups.iter().enumerate() {
         let asks = (group.journey.mean_asks() * 1e4).round() / 1e4;
         let _ = write!(out, "\nGroup {}: ", group.name);

@@ -9,21 +9,22 @@ use crate::spec::Kept;
 use crate::{Error, Keep, Manifest, NotPlayed, Place, RunResult, RunSpec};
 use anyhow::{anyhow, bail};
 use headway_base::{Answer, Nanos, Outcome};
+use headway_live::names::{Refresh, Resolver};
 use headway_live::tls::{TlsError, TlsSetup};
-use headway_live::{Address, Clock, Control, Protocols, RunReport, WorkerReport, wait};
+use headway_live::{Address, Clock, Control, Protocols, ResolveError, RunReport, Via, WorkerReport, wait};
 use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
     ConnectRow, DatagramRow, Decoded, DmaLatency, FailureReason, FailureReasons, Finding, FindingId,
-    Generator, IdleLoops, SeriesRow, Severity, Source, Stall, StrayCounts, Strays, Wait, WaitStrategy,
+    Generator, IdleLoops, Names, SeriesRow, Severity, Source, Stall, StrayCounts, Strays, Wait, WaitStrategy,
     WorkerTime,
 };
 use headway_wire::Tally;
-use headway_workload::connect::{Routes, Tls};
+use headway_workload::connect::{Proxy, Routes, Tls};
 use headway_workload::content::Script;
 use headway_workload::plan::Connections;
 use headway_workload::redact::Redactor;
-use headway_workload::target::{HttpVersion, Scheme};
+use headway_workload::target::{Endpoint, HttpVersion, Scheme};
 use headway_workload::{Plan, Target};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -53,8 +54,10 @@ pub struct Live {
     pub insecure: bool,
     /// What TLS needs besides the host.
     pub tls: Tls,
-    /// Where connections go in place of the target's host and port.
+    /// Where connections go in place of the host and port of the target, or of the proxy.
     pub routes: Routes,
+    /// What requests go through; none: directly.
+    pub proxy: Option<Proxy>,
     /// The version of HTTP.
     pub http: HttpVersion,
     /// Most requests at once on a connection that takes several; none: as is usual for the protocol.
@@ -75,8 +78,10 @@ pub struct Live {
     pub sources: Vec<IpAddr>,
     /// The host of the target, where its user says that it is theirs to overload.
     pub target_is_mine: Option<String>,
-    /// The variable of the environment that names a proxy, which no run uses.
-    pub proxy: Option<&'static str>,
+    /// How often the name that connections go to is read again; none: once, and one address is used.
+    pub dns_refresh: Option<Nanos>,
+    /// The variable of the environment that names a proxy, which this run does not use.
+    pub proxy_not_used: Option<&'static str>,
     /// Hides secrets in all that is shown and written.
     pub redactor: Redactor,
 }
@@ -104,6 +109,8 @@ impl Live {
             insecure: false,
             tls: Tls::default(),
             routes: Routes::default(),
+            proxy: None,
+            dns_refresh: None,
             http: HttpVersion::Any,
             streams: None,
             interval: None,
@@ -114,7 +121,7 @@ impl Live {
             late: DEFAULT_LATE,
             sources: Vec::new(),
             target_is_mine: None,
-            proxy: None,
+            proxy_not_used: None,
             redactor: Redactor::default(),
         }
     }
@@ -126,7 +133,47 @@ impl Live {
     pub fn requests(&self, plan: &Plan) -> anyhow::Result<headway_live::Requests> {
         let requests = headway_live::Requests::new(&self.target, self.script.clone())?;
         requests.fit(&self.protocols(plan))?;
+        let requests = match self.proxy.as_ref().zip(self.via(plan)?) {
+            Some((proxy, Via::Requests)) => requests.forwarded(&self.target, proxy)?,
+            _ => requests,
+        };
         Ok(if plan.opens_each() { requests.closing()? } else { requests })
+    }
+
+    /// How the proxy is used, if there is one.
+    ///
+    /// # Errors
+    /// A target that it cannot be told of.
+    pub fn via(&self, plan: &Plan) -> anyhow::Result<Option<Via>> {
+        let Some(proxy) = &self.proxy else { return Ok(None) };
+        Ok(Some(Via::of(proxy, &self.target, self.http_of(plan)).context("--proxy")?))
+    }
+
+    /// Where connections go: to the target, or to the proxy.
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        self.proxy.as_ref().map_or_else(|| self.target.endpoint.clone(), Proxy::endpoint)
+    }
+
+    /// How the name that connections go to is read again, if it is.
+    fn refresh(&self) -> Option<Refresh> {
+        let (endpoint, routes) = (self.endpoint(), self.routes.clone());
+        let datagrams = self.target.scheme.is_datagrams();
+        let read = move || {
+            let all = headway_live::resolve_by(&endpoint, &routes).map_err(|error| error.why)?;
+            Ok(if datagrams { all.into_iter().map(Address::for_datagrams).collect() } else { all })
+        };
+        Some(Refresh { every: self.dns_refresh?, resolver: Resolver::new(read) })
+    }
+
+    /// The addresses that connections may go to.
+    pub(crate) fn addresses(&self) -> anyhow::Result<Vec<Address>> {
+        let found = headway_live::resolve_by(&self.endpoint(), &self.routes);
+        found.map_err(|error| match (&self.proxy, error) {
+            (Some(_), ResolveError { host, why }) => {
+                anyhow!("the name {host} of the proxy does not resolve: {why}. Check how --proxy is written")
+            }
+            (None, error) => error.into(),
+        })
     }
 
     /// TLS, if it is spoken.
@@ -143,10 +190,14 @@ impl Live {
     pub(crate) fn protocols(&self, plan: &Plan) -> Protocols {
         let own = self.target.scheme == Scheme::Udp && self.script.has_bodies();
         let answer = self.answer.clone().or(own.then_some(Answer::Next));
+        Protocols::new(self.target.scheme, self.http_of(plan), self.streams, answer)
+    }
+
+    /// The version of HTTP that is asked for.
+    fn http_of(&self, plan: &Plan) -> HttpVersion {
         // A connection of HTTP/2 is for many requests.
         let single = plan.groups.iter().any(|group| group.connections == Connections::PerRequest);
-        let http = if single { HttpVersion::Http1 } else { self.http };
-        Protocols::new(self.target.scheme, http, self.streams, answer)
+        if single { HttpVersion::Http1 } else { self.http }
     }
 
     /// Requests that a connection can be expected to carry at once: at least 1, at most `streams`.
@@ -181,7 +232,7 @@ impl Live {
             ],
             ..Finding::default()
         };
-        self.proxy.map(of).into_iter().chain(ports::may_run_out(self, spec)).collect()
+        self.proxy_not_used.map(of).into_iter().chain(ports::may_run_out(self, spec)).collect()
     }
 
     /// Whether connections to that address can be opened from the addresses given for that.
@@ -238,16 +289,20 @@ impl Live {
     ) -> Result<RunResult, Error> {
         let plan = &spec.plan;
         let requests = self.requests(plan).map_err(Error::usage)?;
-        let mut addresses =
-            headway_live::resolve_by(&self.target.endpoint, &self.routes).map_err(Error::failed)?;
+        let via = self.via(plan).map_err(Error::usage)?;
+        let mut addresses = self.addresses().map_err(Error::failed)?;
         self.permits(plan, &addresses).map_err(Error::usage)?;
         if self.target.scheme.is_datagrams() {
             addresses = addresses.into_iter().map(Address::for_datagrams).collect();
         }
-        let address = headway_live::address::reachable(addresses);
-        self.can_start_from(&address).map_err(Error::usage)?;
+        let refresh = self.refresh();
+        let addresses = match &refresh {
+            Some(_) => headway_live::address::rotating(addresses),
+            None => vec![headway_live::address::reachable(addresses)],
+        };
+        addresses.iter().try_for_each(|address| self.can_start_from(address)).map_err(Error::usage)?;
         let tls = self.tls_setup().map_err(Error::failed)?;
-        let local = address.is_local();
+        let local = addresses.iter().any(Address::is_local);
         let threads = headway_live::run::workers(
             self.threads.unwrap_or_else(|| default_threads(local)),
             plan.shard.split(spec.limits.connections),
@@ -289,6 +344,8 @@ impl Live {
         let protocols = self.protocols(plan);
         let is_http = self.target.scheme.is_http();
         manifest.asked.http = is_http.then(|| self.http.name().to_owned());
+        manifest.asked.dns_refresh_s = self.dns_refresh.map(Nanos::as_secs_f64);
+        manifest.asked.proxy = self.proxy.as_ref().map(ToString::to_string);
         manifest.asked.answer = protocols.answer.as_ref().map(ToString::to_string);
         let several = self.at_once(plan) > 1;
         manifest.asked.streams = several.then_some(protocols.streams);
@@ -303,7 +360,9 @@ impl Live {
         let (intake, mut batches) = channel();
         let config = headway_live::Config {
             plan: plan.clone(),
-            address,
+            addresses,
+            refresh,
+            via,
             sources: self.sources.clone(),
             tls,
             protocols,
@@ -333,7 +392,11 @@ impl Live {
         let collected = collected.map_err(|_| anyhow!("the collector panicked"))?;
         let interrupted = cancel.asked() > 0 && report.ended < plan.end();
         let facts = Facts {
-            generator: Some(generator(&report, local, self.target.scheme)),
+            generator: Some(Generator {
+                // Where the target is, the proxy alone knows.
+                same_host_as_target: self.proxy.is_none().then_some(local),
+                ..generator(&report, self.target.scheme)
+            }),
             interrupted_at: interrupted.then(|| cancel.asked_at().map_or(report.ended, |at| clock.at(at))),
             send_cost: send_cost(&report),
             departures: departures(&report),
@@ -499,13 +562,29 @@ fn spoken(report: &RunReport) -> BTreeMap<String, u64> {
     all
 }
 
+/// What came of reading the name again, and where connections went.
+fn names(report: &RunReport) -> Option<Names> {
+    let readings = report.readings.as_ref()?;
+    let mut connections = BTreeMap::new();
+    for (address, &n) in report.workers.iter().flat_map(|worker| &worker.places) {
+        *connections.entry(address.to_string()).or_default() += n;
+    }
+    Some(Names {
+        readings: readings.n,
+        failed: readings.failed,
+        changed: readings.changed,
+        why: readings.why.clone(),
+        connections,
+    })
+}
+
 fn send_cost(report: &RunReport) -> Option<Nanos> {
     let sends: u64 = report.workers.iter().map(|w| w.sends).sum();
     let time: Nanos = report.workers.iter().map(|w| w.send_time).sum();
     (sends > 0).then(|| Nanos(time.0 / sends as i64))
 }
 
-fn generator(report: &RunReport, local: bool, scheme: Scheme) -> Generator {
+fn generator(report: &RunReport, scheme: Scheme) -> Generator {
     let seconds = Nanos::as_secs_f64;
     let stalls = report.workers.iter().enumerate().flat_map(|(i, w)| {
         w.stalls.iter().map(move |s| Stall {
@@ -536,12 +615,12 @@ fn generator(report: &RunReport, local: bool, scheme: Scheme) -> Generator {
             .collect(),
         stalls: stalls.collect(),
         steal_s: report.stolen.map(seconds),
-        same_host_as_target: Some(local),
         send_cost_s: send_cost(report).map(seconds),
         lacked: lacked(report),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
         surplus: (scheme == Scheme::Tcp).then(|| report.workers.iter().map(|w| w.surplus).sum()),
         protocols: spoken(report),
+        names: names(report),
         datagrams: scheme.is_datagrams().then(|| strays(report)),
         wait: Some(waited(&report.waited, &report.workers.iter().map(|w| w.wakeups).collect::<Vec<_>>())),
         ..Generator::default()

@@ -398,6 +398,9 @@ impl Shards {
             for (protocol, n) in &block.protocols {
                 *all.protocols.entry(protocol.clone()).or_default() += n;
             }
+            if let Some(names) = &block.names {
+                all.names.get_or_insert_default().add(names);
+            }
             if let Some(strays) = &block.datagrams {
                 join(all.datagrams.get_or_insert_default(), strays);
             }

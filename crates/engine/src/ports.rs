@@ -10,11 +10,12 @@ use headway_workload::target::Endpoint;
 
 /// That it may.
 pub(crate) fn may_run_out(live: &Live, spec: &RunSpec) -> Option<Finding> {
-    if !spec.plan.opens_each() || !matches!(live.target.endpoint, Endpoint::Tcp { .. }) {
+    let endpoint = live.endpoint();
+    let Endpoint::Tcp { host: name, .. } = &endpoint else { return None };
+    if !spec.plan.opens_each() {
         return None;
     }
     // Names are not resolved yet: what is not plainly this machine is taken for another.
-    let name = live.target.host();
     let local = name == "localhost" || name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
     let demand = demand(spec, live, local, None);
     let evidence = ports_may_run_out(&host::ports(), &demand, spec.limits.connect_timeout.as_secs_f64())?;

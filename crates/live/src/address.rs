@@ -8,7 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// A place to connect to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Address {
     /// TCP over IPv4 or IPv6.
     Tcp(SocketAddr),
@@ -24,6 +24,14 @@ impl Address {
         match self {
             Address::Tcp(address) => Address::Udp(address),
             other => other,
+        }
+    }
+
+    /// Whether it is of IPv4; none of a Unix socket.
+    pub fn is_ipv4(&self) -> Option<bool> {
+        match self {
+            Address::Tcp(address) | Address::Udp(address) => Some(address.is_ipv4()),
+            Address::Unix(_) => None,
         }
     }
 
@@ -121,6 +129,16 @@ pub fn reachable(mut addresses: Vec<Address>) -> Address {
     addresses.swap_remove(at)
 }
 
+/// Those addresses of a name that connections go to in turn: all that are of IPv4, or of IPv6, as is the one that
+/// [`reachable`] gives.
+///
+/// # Panics
+/// If there is none.
+pub fn rotating(addresses: Vec<Address>) -> Vec<Address> {
+    let kind = reachable(addresses.clone()).is_ipv4();
+    addresses.into_iter().filter(|address| address.is_ipv4() == kind).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,5 +173,17 @@ mod tests {
             assert!(!of(other), "{other}");
         }
         assert!(Address::Unix("/run/x".into()).is_private());
+    }
+
+    #[test]
+    fn those_of_the_kind_that_takes_connections_are_used_in_turn() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let of = |host: &str| Address::Tcp(format!("{host}:{port}").parse().unwrap());
+        let all = vec![of("[::1]"), of("127.0.0.1"), of("[::2]"), of("127.0.0.2")];
+        assert_eq!(rotating(all), [of("127.0.0.1"), of("127.0.0.2")]);
+        assert_eq!(rotating(vec![of("[::1]")]), [of("[::1]")]);
+        let datagrams: Vec<Address> = ["127.0.0.3", "127.0.0.4"].map(of).map(Address::for_datagrams).into();
+        assert_eq!(rotating(datagrams.clone()), datagrams);
     }
 }

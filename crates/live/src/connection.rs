@@ -1,5 +1,6 @@
 //! One connection of a worker: how its bytes travel, the protocol on it, and which stream carries which request.
 
+use crate::address::Address;
 use crate::requests::InFlight;
 use crate::transport::Transport;
 use headway_base::Nanos;
@@ -9,6 +10,8 @@ use headway_workload::client::RequestId;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     Connecting,
+    /// The proxy was asked for a tunnel.
+    Tunnel,
     Handshake,
     Ready,
 }
@@ -30,11 +33,13 @@ pub(crate) fn asked_of(asked: &mut [Option<Asked>], stream: StreamId) -> Option<
 }
 
 pub(crate) struct Connection {
+    /// Where it goes.
+    pub(crate) address: Address,
     pub(crate) transport: Transport,
     /// None until it is known which is spoken.
     pub(crate) wire: Option<Box<dyn ClientConnection>>,
     pub(crate) opened: Nanos,
-    /// When TCP stood.
+    /// When TCP stood, or the tunnel through the proxy.
     pub(crate) established: Nanos,
     pub(crate) stage: Stage,
     /// The first byte that came in place of a handshake of TLS, or of one.
@@ -59,8 +64,9 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(now: Nanos) -> Connection {
+    pub(crate) fn new(address: Address, now: Nanos) -> Connection {
         Connection {
+            address,
             transport: Transport::Plain,
             wire: None,
             opened: now,

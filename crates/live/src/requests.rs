@@ -8,9 +8,11 @@ use crate::protocols::Protocols;
 use headway_base::{KnownFailure, Nanos, Outcome};
 use headway_wire::protocol::by_scheme;
 use headway_wire::{Limits, Opened, Payload, Protocol, Unfit};
+use headway_workload::connect::Proxy;
 use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
 use headway_workload::target::Endpoint;
 use headway_workload::{Request, RequestKey, SessionControl, Target};
+use std::borrow::Cow;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -27,6 +29,24 @@ pub struct Requests {
     fixed: Vec<Option<Payload>>,
     /// Whether the target is asked to close the connection after its response.
     closes: bool,
+    /// Where they go to a proxy, which is to send them on.
+    forwarded: Option<Forwarded>,
+}
+
+/// What a request to a proxy holds besides.
+#[derive(Clone)]
+struct Forwarded {
+    /// What paths are put behind: `http://host:port`.
+    origin: String,
+    /// The value of Proxy-Authorization.
+    authorization: Option<String>,
+}
+
+/// Credentials do not show.
+impl std::fmt::Debug for Forwarded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Forwarded({})", self.origin)
+    }
 }
 
 /// A step that the protocol cannot send.
@@ -52,7 +72,8 @@ impl Requests {
         };
         let plain = by_scheme(target.scheme.name()).filter(|_| !target.scheme.is_http());
         let https = target.tls();
-        Requests { host, port, https, plain, fixed: Vec::new(), script, closes: false }.rendered()
+        let (fixed, closes, forwarded) = (Vec::new(), false, None);
+        Requests { host, port, https, plain, fixed, script, closes, forwarded }.rendered()
     }
 
     /// The same, asking the target to close the connection after its response, unless a step has a header of its own on that.
@@ -61,6 +82,15 @@ impl Requests {
     /// As [`Requests::new`].
     pub fn closing(self) -> Result<Requests, RequestsError> {
         Requests { closes: true, ..self }.rendered()
+    }
+
+    /// The same to that target, as a proxy is given them: with the whole URL, and the user and password of the proxy.
+    ///
+    /// # Errors
+    /// As [`Requests::new`].
+    pub fn forwarded(self, target: &Target, proxy: &Proxy) -> Result<Requests, RequestsError> {
+        let (origin, authorization) = (format!("http://{}", target.authority), proxy.authorization.clone());
+        Requests { forwarded: Some(Forwarded { origin, authorization }), ..self }.rendered()
     }
 
     fn rendered(mut self) -> Result<Requests, RequestsError> {
@@ -99,19 +129,28 @@ impl Requests {
         if let Some(protocol) = self.plain {
             return protocol.payload(&request.body);
         }
-        let mut builder = headway_wire::Request::builder(
-            request.method.as_str(),
-            self.host.as_str(),
-            request.path.as_str(),
-        )
-        .port(self.port)
-        .https(self.https);
+        let path = match &self.forwarded {
+            // OPTIONS of the target as a whole has no path then (RFC 9112, 3.2.4).
+            Some(forwarded) if request.path == "*" => Cow::Borrowed(forwarded.origin.as_str()),
+            Some(forwarded) if request.path.starts_with('/') => {
+                Cow::Owned(forwarded.origin.clone() + &request.path)
+            }
+            _ => Cow::Borrowed(request.path.as_str()),
+        };
+        let mut builder =
+            headway_wire::Request::builder(request.method.as_str(), self.host.as_str(), path.into_owned())
+                .port(self.port)
+                .https(self.https);
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }
-        let says = |(name, _): &(String, String)| name.eq_ignore_ascii_case("connection");
-        if self.closes && !request.headers.iter().any(says) {
+        let says = |own: &str| request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(own));
+        if self.closes && !says("connection") {
             builder = builder.header("Connection", "close");
+        }
+        let authorization = self.forwarded.as_ref().and_then(|forwarded| forwarded.authorization.as_ref());
+        if let Some(value) = authorization.filter(|_| !says("proxy-authorization")) {
+            builder = builder.header("Proxy-Authorization", value);
         }
         if !request.body.is_empty() {
             builder = builder.body(request.body.as_slice());
@@ -153,6 +192,9 @@ impl Requests {
         Refusal { outcome: Outcome::Unsent, then: SessionControl::Continue, reason }
     }
 }
+
+/// The status by which a proxy asks who its user is.
+const PROXY_AUTHENTICATION: u16 = 407;
 
 /// What one worker's sessions keep.
 #[derive(Debug, Default)]
@@ -203,7 +245,7 @@ impl SessionStore {
     pub(crate) fn answer(
         &mut self,
         requests: &Requests,
-        asked: InFlight,
+        (asked, status): (InFlight, u16),
         now_unix_ns: impl FnOnce() -> i128,
         response: Nanos,
     ) -> Reading {
@@ -222,6 +264,10 @@ impl SessionStore {
                 let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
                 script.finish(&visit, reader, &mut Memory::default(), response)
             }
+        };
+        let told = match (&requests.forwarded, status) {
+            (Some(_), PROXY_AUTHENTICATION) => Some(KnownFailure::ProxyAuthentication),
+            _ => told,
         };
         if let Some((reason, kind)) = reading.reason.as_mut().zip(told) {
             reason.kind = Some(kind);

@@ -4,7 +4,9 @@ use crate::address::Address;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::host;
+use crate::names::{Places, Readings, Refresh, Refreshing};
 use crate::protocols::Protocols;
+use crate::proxy::Via;
 use crate::reactor::Reactor;
 use crate::requests::Requests;
 use crate::tls::TlsSetup;
@@ -16,6 +18,7 @@ use headway_base::{Nanos, RecordSink};
 use headway_workload::{Client, Limits, Plan, Shard};
 use std::io;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::thread;
 use thiserror::Error;
 
@@ -24,8 +27,12 @@ use thiserror::Error;
 pub struct Config {
     /// Who comes when.
     pub plan: Plan,
-    /// Where to.
-    pub address: Address,
+    /// Where connections go, in turn: to addresses of the target, or of the proxy. At least one.
+    pub addresses: Vec<Address>,
+    /// How their name is read again, if it is.
+    pub refresh: Option<Refresh>,
+    /// How the proxy is used, if there is one.
+    pub via: Option<Via>,
     /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
     pub sources: Vec<IpAddr>,
     /// TLS, if it is spoken.
@@ -75,6 +82,8 @@ pub struct RunReport {
     pub stolen: Option<Nanos>,
     /// What was done so that workers woke on time.
     pub waited: Waited,
+    /// What came of reading the name again; none where that was not done.
+    pub readings: Option<Readings>,
     /// When the last worker was done.
     pub ended: Nanos,
 }
@@ -95,7 +104,9 @@ where
 {
     let threads = workers(config.threads, config.plan.shard.split(config.limits.connections));
     let shared = Shared {
-        address: config.address.clone(),
+        places: Arc::new(Places::new(&config.addresses)),
+        counts_places: config.refresh.is_some(),
+        via: config.via.clone(),
         sources: config.sources.clone(),
         requests: config.requests.clone(),
         settings: config.protocols.settings(config.answer_limits),
@@ -105,6 +116,7 @@ where
         joins: config.joins,
         control: config.control.clone(),
     };
+    let refreshing = config.refresh.as_ref().map(|refresh| Refreshing::begin(refresh, shared.places.clone()));
     let stolen_before = host::stolen();
     let shards =
         (0..threads).map(|j| config.plan.shard.part(j, threads)).collect::<Result<Vec<Shard>, _>>()?;
@@ -143,6 +155,8 @@ where
         }
         results
     });
+    drop(refreshing);
+    let readings = config.refresh.is_some().then(|| shared.places.readings());
     let ended = config.clock.now();
     let waited = config.wait.waited(watchdog);
     let workers = results.into_iter().map(|result| Ok(result.map_err(|_| Error::Panicked)??));
@@ -153,6 +167,7 @@ where
             _ => None,
         },
         waited,
+        readings,
         ended,
     })
 }

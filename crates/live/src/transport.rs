@@ -1,6 +1,7 @@
-//! Bytes in, bytes out: between the socket and the wire protocol, plain or through TLS.
+//! Bytes in, bytes out: between the socket and the wire protocol, plain or through TLS. What a proxy says of a tunnel is before both.
 
 use crate::tls::{Inbound, Session};
+use headway_wire::http1::tunnel::Tunnel;
 use std::io;
 
 /// How a connection's bytes travel.
@@ -8,6 +9,8 @@ use std::io;
 pub(crate) enum Transport {
     Plain,
     Tls(Box<Session>),
+    /// Nothing yet: the proxy is still to answer.
+    Tunnel(Box<Tunnel>),
 }
 
 impl Transport {
@@ -40,7 +43,7 @@ impl Transport {
     /// The protocol that was agreed on in TLS, if any.
     pub(crate) fn alpn(&self) -> Option<&[u8]> {
         match self {
-            Transport::Plain => None,
+            Transport::Plain | Transport::Tunnel(_) => None,
             Transport::Tls(tls) => tls.alpn(),
         }
     }
@@ -53,7 +56,7 @@ impl Transport {
         plain: &mut Vec<u8>,
     ) -> Result<Inbound, rustls::Error> {
         match self {
-            Transport::Plain => Ok(Inbound::Open),
+            Transport::Plain | Transport::Tunnel(_) => Ok(Inbound::Open),
             Transport::Tls(tls) => tls.receive(bytes, plain),
         }
     }

@@ -1,5 +1,6 @@
 //! The generator observes itself: where each worker's time went, and when it was held up.
 
+use crate::address::Address;
 use crate::departures::Departures;
 use crate::reasons::FailureReasons;
 use crate::wait::Wakeups;
@@ -13,6 +14,9 @@ pub const STALL: Nanos = Nanos::from_millis(1);
 
 /// Most stalls written down per worker; further ones are only counted.
 const MOST_STALLS: usize = 10_000;
+
+/// Addresses by which connections are counted, at most.
+pub const MOST_PLACES: usize = 64;
 
 /// What a worker was doing when it was held up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +67,8 @@ pub struct WorkerReport {
     pub send_time: Nanos,
     /// Connections opened.
     pub connections: u64,
+    /// The same by where they went to, where their name is read again: the first [`MOST_PLACES`] addresses.
+    pub places: BTreeMap<Address, u64>,
     /// Of these, how many were of no more use since bytes came on them that no request had asked for.
     pub surplus: u64,
     /// Of those that were established, how many spoke which protocol, by its name.
@@ -139,6 +145,15 @@ impl WorkerReport {
             self.stalls.push(stall);
         } else {
             self.stalls_omitted += 1;
+        }
+    }
+
+    /// Counts a connection to that address.
+    pub(crate) fn went_to(&mut self, address: &Address) {
+        if let Some(n) = self.places.get_mut(address) {
+            *n += 1;
+        } else if self.places.len() < MOST_PLACES {
+            self.places.insert(address.clone(), 1);
         }
     }
 

@@ -14,11 +14,14 @@ use crate::clock::{Clock, unix_now};
 use crate::connection::{Asked, Connection, Stage};
 use crate::control::Control;
 use crate::host;
+use crate::names::{Places, Seen};
 use crate::outcome::{connect_kind, connect_outcome, lacked};
 use crate::protocols::Protocols;
+use crate::proxy::Via;
 use crate::reactor::{Completion, KernelStamp, Reactor};
 use crate::requests::{Requests, SessionStore};
 use crate::tls::TlsSetup;
+use crate::transport::Transport;
 use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
@@ -32,6 +35,7 @@ use std::fmt::Display;
 use std::io;
 use std::net::IpAddr;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 /// The sink hears the time at least this often.
 const TICK: Nanos = Nanos::from_millis(50);
@@ -48,7 +52,10 @@ const READ_BUFFER: usize = 64 << 10;
 
 /// What every worker of a run shares.
 pub(crate) struct Shared {
-    pub(crate) address: Address,
+    pub(crate) places: Arc<Places>,
+    /// Whether connections are counted by where they go.
+    pub(crate) counts_places: bool,
+    pub(crate) via: Option<Via>,
     /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
     pub(crate) sources: Vec<IpAddr>,
     pub(crate) requests: Requests,
@@ -66,6 +73,11 @@ impl Shared {
     pub(crate) fn expected_streams(&self) -> u32 {
         let expected = self.protocols.expected(self.tls.is_some());
         expected.map_or(1, |protocol| protocol.streams(&self.settings))
+    }
+
+    /// What an error says before the address that connections go to.
+    pub(crate) fn whose(&self) -> &'static str {
+        if self.via.is_some() { "the proxy " } else { "" }
     }
 }
 
@@ -109,6 +121,8 @@ pub(crate) struct Worker<'a, S> {
     /// connection may already be free, and opening one costs ten times a look: without this, catching up after a stall
     /// opens connections by the hundred, is late for that, and opens more.
     looked: bool,
+    /// Where connections go.
+    places: Seen<'a>,
     /// Whose turn it is of the addresses that connections are opened from.
     turn: usize,
     /// When it had looked last before it learned of what is handled now.
@@ -147,6 +161,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             waiter,
             starved: None,
             looked: false,
+            places: shared.places.seen(),
             turn: 0,
             unseen_since: Nanos::ZERO,
             unread: Short::ZERO,
@@ -441,9 +456,15 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         if self.connections.len() <= index {
             self.connections.resize_with(index + 1, || None);
         }
-        self.connections[index] = Some(Connection::new(now));
+        // There is always one.
+        let Some(address) = self.places.next() else { return };
+        if self.shared.counts_places {
+            self.report.went_to(&address);
+        }
         let source = self.source();
-        if let Err(error) = self.reactor.connect(id, &self.shared.address, source) {
+        let connecting = self.reactor.connect(id, &address, source);
+        self.connections[index] = Some(Connection::new(address, now));
+        if let Err(error) = connecting {
             self.connect_failed(id, &error, now);
         }
     }
@@ -457,15 +478,20 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     fn connect_failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {
-        let outcome = connect_outcome(error, &self.shared.address);
-        self.note_lack(error);
-        let why = format_args!("connecting to {}: {error}", self.shared.address);
-        self.report.reasons.add((outcome, 0), connect_kind(error), why, None);
+        let Some(address) = self.connection(id).map(|c| c.address.clone()) else { return };
+        let outcome = connect_outcome(error, &address);
+        self.note_lack(error, &address);
+        let why = format_args!("connecting to {}{address}: {error}", self.shared.whose());
+        let kind = connect_kind(error).map(|kind| match self.shared.via {
+            Some(_) => KnownFailure::ProxyRefused,
+            None => kind,
+        });
+        self.report.reasons.add((outcome, 0), kind, why, None);
         self.tell(id, ConnectionEvent::Failed(outcome), now);
     }
 
-    fn note_lack(&mut self, error: &io::Error) -> bool {
-        let lack = lacked(error, &self.shared.address);
+    fn note_lack(&mut self, error: &io::Error, address: &Address) -> bool {
+        let lack = lacked(error, address);
         lack.into_iter().for_each(|what| self.report.lack(what));
         lack.is_some()
     }
@@ -505,6 +531,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         match self.connection(id).map(|c| (c.stage, c.live())) {
             None => {}
             Some((Stage::Connecting, _)) => self.connect_failed(id, error, now),
+            Some((Stage::Tunnel, _)) => self.left_by_proxy(id, error, now),
             Some((Stage::Handshake, _)) => {
                 self.handshake_failed(id, &format_args!("during the TLS handshake: {error}"), None, now);
             }
@@ -513,7 +540,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             }
             Some((Stage::Ready, 0)) => self.drained(id, now),
             Some((Stage::Ready, _)) => {
-                let outcome = if self.note_lack(error) { Outcome::LocalLimit } else { Outcome::Reset };
+                let Some(address) = self.connection(id).map(|c| c.address.clone()) else { return };
+                let lacks = self.note_lack(error, &address);
+                let outcome = if lacks { Outcome::LocalLimit } else { Outcome::Reset };
                 self.broken(id, outcome, error, now);
             }
         }
@@ -521,9 +550,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     /// The system says that datagrams of this socket do not arrive (ICMP): not which, so that is how all end that are under way on it.
     fn unreachable(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {
-        let outcome = connect_outcome(error, &self.shared.address);
-        self.note_lack(error);
-        let why = format_args!("sending to {}: {error}", self.shared.address).to_string();
+        let Some(address) = self.connection(id).map(|c| c.address.clone()) else { return };
+        let outcome = connect_outcome(error, &address);
+        self.note_lack(error, &address);
+        let why = format!("sending to {address}: {error}");
         let refused = error.kind() == io::ErrorKind::ConnectionRefused;
         if refused && self.connection(id).and_then(|c| c.any_stream()).is_none() {
             self.report.unreachable += 1;
@@ -563,7 +593,13 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     pub(super) fn closed_kind(&mut self, id: ConnectionId) -> Option<KnownFailure> {
         let plain_http = self.shared.requests.are_plain_http();
         let mute = self.connection(id).is_some_and(|c| !c.begun);
-        (plain_http && mute).then_some(KnownFailure::ClosedUnanswered)
+        let kind = if self.forwards() { KnownFailure::ProxyClosed } else { KnownFailure::ClosedUnanswered };
+        (plain_http && mute).then_some(kind)
+    }
+
+    /// Whether requests go to a proxy, which sends them on.
+    fn forwards(&self) -> bool {
+        matches!(self.shared.via, Some(Via::Requests))
     }
 
     /// A request ends without a complete answer.
@@ -621,10 +657,11 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     #[inline]
     fn received(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) {
-        match self.connection(id) {
-            None => {}
-            Some(connection) if connection.transport.is_tls() => self.received_tls(id, bytes, now),
-            Some(connection) => {
+        let Some(connection) = self.connection(id) else { return };
+        match connection.transport {
+            Transport::Tls(_) => self.received_tls(id, bytes, now),
+            Transport::Tunnel(_) => self.received_from_proxy(id, bytes, now),
+            Transport::Plain => {
                 if bytes.is_empty()
                     && let Some(wire) = &mut connection.wire
                 {

@@ -73,7 +73,8 @@ impl Analysis {
         let sources = setup.sources.max(1);
         let streams = arrivals.streams(sources);
         let requests = Requests::new(setup.labels.len(), arrivals.compares)
-            .following_redirects(setup.redirected_from.is_some());
+            .following_redirects(setup.redirected_from.is_some())
+            .expecting_redirects(setup.redirects_expected.clone());
         let requests = match setup.workload {
             Workload::Sessions | Workload::FixedWork => requests.splitting(),
             _ => requests,

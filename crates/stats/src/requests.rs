@@ -62,9 +62,11 @@ pub(crate) struct Requests {
     pub unread_unknown: u64,
     pub never_at: Ranges,
     pub failed_at: Ranges,
-    /// Requests that ended well with a redirect that is not followed.
+    /// Requests that ended well with a redirect that is not followed, and that their steps do not look at.
     pub redirects: u64,
     counts_redirects: bool,
+    /// Steps that look at redirects themselves.
+    redirects_expected: Vec<u16>,
     pub labels: Vec<LabelKept>,
     pub warmup: u64,
     pub after: u64,
@@ -138,6 +140,7 @@ impl Requests {
             failed_at: Ranges::default(),
             redirects: 0,
             counts_redirects: true,
+            redirects_expected: Vec::new(),
             labels: (0..if labels > 1 { labels } else { 0 }).map(|_| LabelKept::new(labels)).collect(),
             warmup: 0,
             after: 0,
@@ -153,6 +156,12 @@ impl Requests {
     /// Redirects are followed: they are none of those that end there.
     pub fn following_redirects(mut self, followed: bool) -> Requests {
         self.counts_redirects = !followed;
+        self
+    }
+
+    /// These steps look at redirects themselves.
+    pub fn expecting_redirects(mut self, steps: Vec<u16>) -> Requests {
+        self.redirects_expected = steps;
         self
     }
 
@@ -220,7 +229,11 @@ impl Requests {
         } else if outcome != Outcome::Ok {
             self.failed_at.push(record.intended.0, record.done.0);
         }
-        if outcome == Outcome::Ok && self.counts_redirects && REDIRECTS.contains(&record.status) {
+        if outcome == Outcome::Ok
+            && self.counts_redirects
+            && REDIRECTS.contains(&record.status)
+            && !self.redirects_expected.contains(&record.step)
+        {
             self.redirects += u64::from(count);
         }
         if let Some(label) = label {
@@ -387,4 +400,26 @@ impl LabelKept {
 pub(crate) fn outcomes(counts: &[u64]) -> BTreeMap<String, u64> {
     let named = Outcome::ALL.iter().zip(counts).filter(|(_, n)| **n > 0);
     named.map(|(outcome, &n)| (outcome.name().to_string(), n)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_base::Nanos;
+
+    #[test]
+    fn redirects_count_unless_they_are_followed_or_expected() {
+        let count = |requests: Requests| {
+            let mut requests = requests;
+            for (step, status) in [(0, 302), (1, 302), (1, 200), (1, 304), (0, 308)] {
+                let ok = Record::never_started(0, Nanos(0), Nanos(5), Outcome::Ok);
+                requests.push(&Record { step, status, started: Nanos(0).into(), ..ok }, 0);
+            }
+            requests.redirects
+        };
+        assert_eq!(count(Requests::new(2, false)), 3);
+        assert_eq!(count(Requests::new(2, false).expecting_redirects(vec![0])), 1);
+        assert_eq!(count(Requests::new(2, false).expecting_redirects(vec![1, 0])), 0);
+        assert_eq!(count(Requests::new(2, false).following_redirects(true)), 0);
+    }
 }

@@ -160,6 +160,8 @@ pub struct Setup {
     pub requests_asked: Option<u64>,
     /// Where redirects are followed: the number of the first step whose requests they lead to. The work does not count these.
     pub redirected_from: Option<u16>,
+    /// Steps that look at redirects themselves.
+    pub redirects_expected: Vec<u16>,
     /// Whether other processes send their shards of the plan to the same target.
     pub sharded: bool,
     /// Mean think time asked for, in seconds, over the requests before which users think.
@@ -189,6 +191,7 @@ impl Default for Setup {
             asks_per_session: Vec::new(),
             requests_asked: None,
             redirected_from: None,
+            redirects_expected: Vec::new(),
             sharded: false,
             think_s: None,
             connects: false,

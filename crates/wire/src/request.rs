@@ -129,8 +129,10 @@ pub enum RequestError {
     /// The method is not a token.
     #[error("method {0:?} is not a word of letters, digits and !#$%&'*+-.^_`|~, such as GET")]
     Method(String),
-    /// CONNECT makes a tunnel, and no tunnel can be load-tested here.
-    #[error("method CONNECT is not supported: use GET, POST or another method with an answer of its own")]
+    /// CONNECT makes a tunnel, which is no request with an answer of its own.
+    #[error(
+        "method CONNECT makes a tunnel and is no request: use GET, POST or another method with an answer of its own; --proxy goes through a tunnel"
+    )]
     Connect,
     /// The target cannot stand in a request line.
     #[error(
@@ -180,7 +182,7 @@ pub enum RequestError {
     SeveralHosts(String),
 }
 
-const USER_AGENT: &str = concat!("headway/", env!("CARGO_PKG_VERSION"));
+pub(crate) const USER_AGENT: &str = concat!("headway/", env!("CARGO_PKG_VERSION"));
 
 impl RequestBuilder {
     /// The port that Host names; none leaves it out, as is right for the default port of the scheme.

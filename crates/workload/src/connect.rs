@@ -1,8 +1,10 @@
-//! How connections are made where that is not what the URL says: other places to connect to, given addresses, and what TLS
-//! needs besides a host.
+//! How connections are made where that is not what the URL says: other places to connect to, given addresses, a proxy, and what
+//! TLS needs besides a host.
 //!
 //! Deliberately absent: looking names up, and what a certificate or a key is. Both are the live world's affair.
 
+use crate::redact::Redactor;
+use crate::target::{Endpoint, Scheme, Target};
 use headway_base::units::UnitError;
 use std::fmt;
 use std::net::IpAddr;
@@ -132,6 +134,73 @@ fn host_at_the_end(text: &str) -> Option<(Option<String>, &str)> {
 
 fn port(text: &str) -> Option<u16> {
     text.parse().ok().filter(|&port| port > 0)
+}
+
+/// A proxy of HTTP, which is spoken to without TLS.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Host name or address (IPv6 without brackets).
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Host and port, as a URL has them.
+    authority: String,
+    /// The value of the header Proxy-Authorization that its user and password make.
+    pub authorization: Option<String>,
+}
+
+impl Proxy {
+    /// Reads `http://[user:password@]host:port`.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn parse(text: &str) -> Result<Proxy, UnitError> {
+        let wrong = |why: &str| {
+            let wanted = format!(
+                "a proxy: {why}; write http://HOST:PORT, with NAME:PASSWORD@ before HOST if it asks for them"
+            );
+            UnitError::new(&Redactor::default().hide_url(text), wanted)
+        };
+        let (scheme, place) = text.trim().split_once("://").ok_or_else(|| wrong("it begins with http://"))?;
+        if !scheme.eq_ignore_ascii_case("http") {
+            return Err(wrong("proxies are spoken to in HTTP without TLS, and in no SOCKS"));
+        }
+        let place = place.strip_suffix('/').unwrap_or(place);
+        if place.contains(['/', '?', '#']) {
+            return Err(wrong("it is a host and a port alone"));
+        }
+        // The library leaves the port out where it is that of the scheme.
+        let has_port = place.rsplit(':').next().is_some_and(|port| port.parse::<u16>().is_ok());
+        if !has_port {
+            return Err(wrong("it names no port"));
+        }
+        let target = Target::parse(text.trim()).map_err(|_| wrong("its host or port cannot be"))?;
+        let (Scheme::Http, Endpoint::Tcp { host, port }) = (target.scheme, target.endpoint) else {
+            return Err(wrong("it is a host and a port"));
+        };
+        let shown = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        Ok(Proxy { host, port, authority: shown, authorization: target.authorization })
+    }
+
+    /// Where it is.
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::Tcp { host: self.host.clone(), port: self.port }
+    }
+}
+
+/// As a URL, without user and password.
+impl fmt::Display for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}", self.authority)
+    }
+}
+
+/// Credentials do not show, only whether there are any.
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = if self.authorization.is_some() { ", with a password" } else { "" };
+        write!(f, "Proxy({self}{known})")
+    }
 }
 
 /// Where connections go in place of what the URL says.
@@ -264,6 +333,48 @@ mod tests {
         ] {
             let error = Resolve::parse(bad).unwrap_err().to_string();
             assert!(error.contains("write HOST:PORT:ADDRESS"), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_is_a_host_and_a_port() {
+        for (text, host, port, shown) in [
+            ("http://proxy:3128", "proxy", 3128, "http://proxy:3128"),
+            ("HTTP://proxy.example:80/", "proxy.example", 80, "http://proxy.example:80"),
+            ("http://[::1]:8080", "::1", 8080, "http://[::1]:8080"),
+            (" http://127.0.0.1:1 ", "127.0.0.1", 1, "http://127.0.0.1:1"),
+        ] {
+            let proxy = Proxy::parse(text).unwrap();
+            assert_eq!((proxy.host.as_str(), proxy.port, proxy.authorization.as_deref()), (host, port, None));
+            assert_eq!(proxy.to_string(), shown);
+        }
+        let proxy = Proxy::parse("http://me:p%40ss@proxy:3128").unwrap();
+        assert_eq!(proxy.authorization.as_deref(), Some("Basic bWU6cEBzcw=="));
+        assert_eq!(
+            format!("{proxy} {proxy:?}"),
+            "http://proxy:3128 Proxy(http://proxy:3128, with a password)"
+        );
+    }
+
+    #[test]
+    fn what_is_no_proxy_says_what_would_be_without_its_password() {
+        for (bad, why) in [
+            ("", "begins with http://"),
+            ("proxy:3128", "begins with http://"),
+            ("https://proxy:3128", "without TLS"),
+            ("socks5://proxy:1080", "SOCKS"),
+            ("http://proxy", "no port"),
+            ("http://me:hunter2@proxy", "no port"),
+            ("http://[::1]", "no port"),
+            ("http://proxy:0", "cannot be"),
+            ("http://proxy:99999", "no port"),
+            ("http://:3128", "cannot be"),
+            ("http://proxy:3128/path", "alone"),
+            ("http://me:hunter2@proxy:3128/?x", "alone"),
+        ] {
+            let error = Proxy::parse(bad).unwrap_err().to_string();
+            assert!(error.contains(why) && error.contains("write http://HOST:PORT"), "{bad}: {error}");
+            assert!(!error.contains("hunter2"), "{error}");
         }
     }
 

@@ -539,6 +539,7 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         (http.map_or("", |(flag, _)| flag), "http", http.map(|(_, version)| version)),
         ("--streams", "streams", text(&args.streams)),
         ("--spread", "spread", args.spread.then_some("true")),
+        ("--dns-refresh", "dns-refresh", text(&args.dns_refresh)),
         ("--tls-resumption", "tls-resumption", args.tls_resumption.then_some("true")),
     ];
     let answer = match args.one_way {
@@ -552,6 +553,7 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         ("--key", "key", args.key.as_ref()),
         ("--cacert", "cacert", args.cacert.as_ref()),
         ("--sni", "sni", args.sni.as_ref()),
+        ("--proxy", "proxy", args.proxy.as_ref()),
     ];
     let texts = texts.into_iter().filter_map(|(flag, path, text)| Some(Override::literal(flag, path, text?)));
     let places = |flag: &'static str, path: &'static str, all: &[String]| -> Vec<Override> {

@@ -108,7 +108,7 @@ impl Load {
                 &repeat::with_shard(&super::hidden(words, &scenario.redactor), self.plan.shard),
                 self.plan.seed,
             ),
-            shown: self.summary(),
+            shown: PlanSummary { redirects_expected: scenario.script.taking_redirects(), ..self.summary() },
             labels: scenario.labels.clone(),
             ..RunSpec::new(&scenario.name, self.plan.clone(), 1)
         }

@@ -120,6 +120,10 @@ impl RunSettings {
             insecure: scenario.settings.insecure.unwrap_or(false),
             tls: scenario.settings.tls.clone(),
             routes: scenario.settings.routes.clone(),
+            proxy_not_used: headway_convert::proxy::passed_over(&target, |name| std::env::var(name).ok())
+                .filter(|_| scenario.settings.proxy.is_none()),
+            proxy: scenario.settings.proxy.clone(),
+            dns_refresh: scenario.settings.dns_refresh,
             http: http_version(&scenario.settings, &target)?,
             streams: scenario.settings.streams,
             interval: interval(args.interval, &target, &load.plan)?,
@@ -130,7 +134,6 @@ impl RunSettings {
             late: args.late.unwrap_or(DEFAULT_LATE),
             sources: args.local_addr.iter().flat_map(|sources| sources.iter().copied()).collect(),
             target_is_mine: mine(args.target_is_mine.as_deref(), &target)?,
-            proxy: headway_convert::proxy::passed_over(&target, |name| std::env::var(name).ok()),
             redactor: scenario.redactor.clone(),
             target,
         };

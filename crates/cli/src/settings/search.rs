@@ -216,6 +216,7 @@ fn simulated(args: &SearchArgs, run: &RunArgs, words: &[String]) -> Result<Subje
     bounded(&load.plan, &model)?;
     let mut base = load.spec(&scenario, words);
     base.shown.notes = run.notes.kept(&scenario.redactor)?;
+    base.shown.proxy = scenario.settings.proxy.as_ref().map(ToString::to_string);
     let spec = RunSpec {
         scenario: Some(scenario.redacted.clone()),
         limits: bounds::simulated(&scenario.settings),

@@ -75,6 +75,8 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("cacert", &["--cacert", "/proc/self/comm"], Refused, Refused),
     ("sni", &["--sni", "a.test"], Refused, Refused),
     ("tls_resumption", &["--tls-resumption"], Refused, Refused),
+    ("dns_refresh", &["--dns-refresh", "7s"], Obeyed, Refused),
+    ("proxy", &["--proxy", "http://127.0.0.1:9"], Obeyed, Refused),
     ("connect_to", &["--connect-to", ":::9"], Obeyed, Refused),
     ("resolve", &["--resolve", "*:9:127.0.0.1"], Obeyed, Refused),
     ("timeout", &["--timeout", "7s"], Obeyed, Refused),

@@ -76,6 +76,7 @@ struct Operation {
     cookie_file: bool,
     compressed: bool,
     insecure: bool,
+    proxy: Option<String>,
     http: Option<&'static str>,
     location: bool,
     globoff: bool,
@@ -127,6 +128,7 @@ impl Operation {
                 self.headers.push(("Referer".to_owned(), referer.to_owned()));
             }
             Means::Insecure => self.insecure = true,
+            Means::Proxy => self.proxy = Some(crate::tools::proxy(&value()?)?),
             Means::Http(version) => self.http = Some(version),
             Means::Compressed => self.compressed = true,
             Means::Location => self.location = true,
@@ -194,6 +196,8 @@ struct Converter {
     timeout: Option<Nanos>,
     connect_timeout: Option<Nanos>,
     insecure: bool,
+    /// That of the last operation that has one, which is of the whole scenario.
+    proxy: Option<String>,
     location: bool,
     http: Option<&'static str>,
 }
@@ -214,6 +218,7 @@ impl Converter {
         self.timeout = self.timeout.max(operation.timeout);
         self.connect_timeout = self.connect_timeout.max(operation.connect_timeout);
         self.insecure |= operation.insecure;
+        self.proxy = operation.proxy.take().or(self.proxy.take());
         self.location |= operation.location;
         self.http = operation.http.or(self.http);
         if operation.compressed {
@@ -298,6 +303,12 @@ impl Converter {
         }
         if self.insecure {
             draft.settings.push(("insecure", "true".to_owned()));
+        }
+        if let Some(proxy) = self.proxy {
+            let about = "the URL of the proxy, with user and password";
+            let secret = proxy.contains('@').then(|| draft.secrets.variable("PROXY", &proxy, about));
+            let text = secret.map_or(proxy, |text| text.as_str().to_owned());
+            draft.settings.push(("proxy", text));
         }
         if let Some(version) = self.http {
             draft.settings.push(("http", version.to_owned()));

@@ -17,6 +17,7 @@ pub enum Means {
     Agent,
     Referer,
     Insecure,
+    Proxy,
     /// This version of HTTP, as a scenario has it.
     Http(&'static str),
     Compressed,

@@ -160,6 +160,18 @@ fn secrets_are_variables() {
 }
 
 #[test]
+fn a_proxy_is_of_the_whole_scenario_and_its_password_is_not_written_down() {
+    let text = converted("curl -x proxy:3128 http://a/").scenario;
+    assert!(text.contains("proxy: http://proxy:3128\n"), "{text}");
+    let Converted { scenario, notes } = converted("curl -x http://me:hunter2@proxy:3128 http://a/");
+    assert!(
+        !scenario.contains("hunter2") && scenario.contains("proxy: ${HEADWAY_SECRET_PROXY}"),
+        "{scenario}"
+    );
+    assert!(notes[0].starts_with("set HEADWAY_SECRET_PROXY before a run: the URL of the proxy"), "{notes:?}");
+}
+
+#[test]
 fn a_unix_socket_is_the_target() {
     let text = converted("curl --unix-socket /run/a.sock http://docker/v1/info").scenario;
     assert!(text.contains("target: unix:/run/a.sock\n") && text.contains("Host: docker\n"), "{text}");
@@ -187,7 +199,9 @@ fn what_cannot_be_done_says_why() {
         ("curl -s", "no URL"),
         ("curl a --next -s", "no URL"),
         ("curl --frobnicate a", "--frobnicate is no option"),
-        ("curl -x http://p a", "-x: no scenario can do this: a scenario sends to its target directly"),
+        ("curl -x http://p a", "it names no port; write http://HOST:PORT"),
+        ("curl -x socks5://p:1 a", "SOCKS"),
+        ("curl -U me:pw a", "-U: no scenario can do this: it knows proxies of HTTP alone"),
         ("curl --resolve a:80:b a", "--resolve"),
         ("curl --digest -u a:b a", "Basic"),
         ("curl 'http://a/{b,c}'", "one by one"),

@@ -6,7 +6,9 @@ use super::said::*;
 use super::{Meaning, Row, Style, Takes, Tool, Value};
 use crate::curl::{Data, Means};
 
-const NO_PROXY: Means = Means::Refused("a scenario sends to its target directly, without a proxy");
+const NO_PROXY: Means = Means::Refused(
+    "it knows proxies of HTTP alone, as -x http://HOST:PORT, with NAME:PASSWORD@ before HOST if they ask for them",
+);
 const ELSEWHERE: Means = Means::Refused(
     "write it as connect-to: [ HOST:PORT:HOST2:PORT2 ] or resolve: [ HOST:PORT:ADDRESS ] into the scenario",
 );
@@ -44,6 +46,7 @@ pub(super) fn flag(row: &Row, means: Means) -> Meaning {
         Means::Agent => Meaning::Flag("-H", Value::Header("User-Agent")),
         Means::Referer => Meaning::Flag("-H", Value::Header("Referer")),
         Means::Insecure => Meaning::Flag("-k", Value::Switch),
+        Means::Proxy => THROUGH,
         Means::Http("1.1") => Meaning::Flag("--http1.1", Value::Switch),
         Means::Http("2") => Meaning::Flag("--http2", Value::Switch),
         Means::Http(_) => Meaning::Nothing("leave it out: HTTP/2 is offered with TLS"),
@@ -167,7 +170,7 @@ const ROWS: &[Row] = &[
     row("", "expect100-timeout", "VALUE", OWN, Means::Ignored),
     row("", "max-filesize", "VALUE", OWN, Means::Ignored),
     // What would send something else.
-    row("x", "proxy", "VALUE", PROXY, NO_PROXY),
+    row("x", "proxy", "http://proxy:3128", PROXY, Means::Proxy),
     row("", "socks5", "VALUE", PROXY, NO_PROXY),
     row("", "socks5-hostname", "VALUE", PROXY, NO_PROXY),
     row("", "preproxy", "VALUE", PROXY, NO_PROXY),

@@ -16,7 +16,7 @@ pub(super) static HEY: Tool = Tool {
         Row::new("", "m", "PUT", METHOD, Meaning::Flag("-m", Value::Same)),
         Row::new("", "t", "20", TIMEOUT, Meaning::Flag("--timeout", Value::Seconds)),
         Row::new("", "U", "probe", "the header User-Agent", Meaning::Flag("-H", Value::Header("User-Agent"))),
-        Row::new("", "x", "proxy:8080", PROXY, NO_PROXY),
+        Row::new("", "x", "proxy:8080", PROXY, THROUGH),
         Row::new("", "h2", "", VERSION, OFFERED),
         Row::new("", "disable-keepalive", "", REUSE, CLOSED),
         Row::new("", "disable-redirects", "", REDIRECTS, NO_REDIRECTS),

@@ -25,6 +25,7 @@ mod wrk;
 pub(crate) use curl::CURL;
 pub(crate) use find::{Found, Word, find};
 pub use value::Value;
+pub(crate) use value::proxy;
 
 use crate::curl::Means;
 
@@ -285,8 +286,13 @@ mod said {
     pub(super) const KEPT: Meaning =
         Meaning::Nothing("leave it out: connections are kept open and used again");
     pub(super) const CLOSED: Meaning = Meaning::Flag("-H", Value::Fixed("Connection: close"));
-    pub(super) const NO_PROXY: Meaning =
-        Meaning::Cannot("Headway sends to its target directly, without a proxy");
+    pub(super) const THROUGH: Meaning = Meaning::Flag("--proxy", Value::Proxy);
+    pub(super) const PROXY_URL: Meaning = Meaning::Cannot(
+        "write all of it as --proxy http://HOST:PORT, with NAME:PASSWORD@ before HOST if it asks for them",
+    );
+    pub(super) const NO_PROXY: Meaning = Meaning::Cannot(
+        "--proxy http://HOST:PORT speaks HTTP/1.1 to the proxy, and sends no headers of yours to it alone",
+    );
     pub(super) const NO_CERTIFICATES: Meaning = Meaning::Cannot(
         "give PEM files as --cert FILE --key FILE, and authorities to trust as --cacert FILE; -k accepts any certificate",
     );

@@ -100,7 +100,7 @@ pub(super) static OHA: Tool = Tool {
             "a signature of AWS",
             Meaning::Cannot("requests are not signed here"),
         ),
-        Row::new("x", "", "http://proxy:8080", PROXY, NO_PROXY),
+        Row::new("x", "", "http://proxy:8080", PROXY, THROUGH),
         Row::new("", "proxy-http-version", "1.1", PROXY, NO_PROXY),
         Row::new("", "proxy-http2", "", PROXY, NO_PROXY),
         Row::new(

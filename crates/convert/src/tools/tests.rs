@@ -212,6 +212,11 @@ fn commands_become_those_of_headway() {
             "sends once",
         ),
         (
+            "hey -n 9 -c 3 -x proxy:3128 http://h/",
+            "headway run http://h/ -u 3 -n 9 --proxy http://proxy:3128",
+            "",
+        ),
+        (
             "k6 run --vus 10 --duration 30s script.js",
             "headway run scenario.yaml -u 10 -d 30s",
             "only a person",
@@ -244,7 +249,9 @@ fn what_cannot_be_translated_names_the_tool_and_the_option() {
         ("wrk -c many http://h/", "-c of wrk: 'many' is not"),
         ("wrk -s a.lua http://h/", "-s of wrk: a Lua script: what a script does"),
         ("wrk", "no URL"),
-        ("hey -x p:1 http://h/", "-x of hey: a proxy"),
+        ("hey -x p http://h/", "-x of hey: "),
+        ("ab -n 1 -P me:pw http://h/", "write all of it as --proxy http://HOST:PORT"),
+        ("jmeter -n -t a.jmx -H proxy", "write all of it as --proxy http://HOST:PORT"),
         ("hey -d @f http://h/", "names a file here"),
         ("hey -t 0 http://h/", "-t of hey: 0 stands for no limit"),
         ("vegeta report x.bin", "only `vegeta attack` sends load"),

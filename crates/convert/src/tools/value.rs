@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use headway_base::units;
+use headway_workload::connect::Proxy;
 
 /// How the value of a flag comes about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,6 +13,8 @@ pub enum Value {
     Same,
     /// As it is, and never shown: a user and a password.
     Secret,
+    /// A proxy of HTTP, whose scheme may be missing.
+    Proxy,
     /// A length of time; a number without a unit is in seconds.
     Seconds,
     /// Text of a body: where it would be read as a file it cannot be given.
@@ -38,6 +41,7 @@ impl Value {
             Value::Switch => return Ok(None),
             Value::Same | Value::Secret => text.to_owned(),
             Value::Seconds => time(text)?,
+            Value::Proxy => proxy(text)?,
             Value::Body if text.starts_with('@') || text == "-" => {
                 bail!(
                     "a body that begins with @, or is -, names a file here: put it into a file for --body-file"
@@ -50,6 +54,17 @@ impl Value {
             Value::Fixed(value) | Value::IfFalse(value) => value.to_owned(),
         }))
     }
+}
+
+/// The URL of a proxy.
+///
+/// # Errors
+/// One that is not of HTTP, or has no port.
+pub(crate) fn proxy(text: &str) -> Result<String> {
+    let text = text.trim();
+    let url = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    Proxy::parse(&url)?;
+    Ok(url)
 }
 
 /// A length of time with a unit; a number without one is in seconds.

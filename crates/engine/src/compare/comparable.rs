@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub struct Across(pub Vec<String>);
 
 /// Parts of a plan in which runs may differ.
-const PARTS: [&str; 14] = [
+const PARTS: [&str; 15] = [
     "rate",
     "arrival process",
     "duration",
@@ -30,6 +30,7 @@ const PARTS: [&str; 14] = [
     "connections",
     "groups",
     "HTTP",
+    "proxy",
     "scenario",
 ];
 
@@ -145,6 +146,8 @@ pub fn differences(base: &Recorded, other: &Recorded) -> Vec<Difference> {
     };
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "as the target prefers".into());
     differ("HTTP", [word(&a.http), word(&b.http)]);
+    let proxy = |proxy: &Option<String>| proxy.clone().unwrap_or_else(|| "none".into());
+    differ("proxy", [proxy(&a.proxy), proxy(&b.proxy)]);
     if let (Some(x), Some(y)) = (a.warmup_s, b.warmup_s)
         && (base.plan.is_none() || other.plan.is_none())
     {

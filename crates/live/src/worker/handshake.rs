@@ -1,14 +1,17 @@
-//! A connection from its first byte to ready: TCP, TLS, the choice of the protocol.
+//! A connection from its first byte to ready: TCP, the tunnel through a proxy, TLS, the choice of the protocol.
 
 use super::Worker;
-use crate::connection::{Connection, Stage};
+use crate::connection::Stage;
+use crate::proxy::Via;
 use crate::tls::{self, Inbound};
 use crate::transport::Transport;
 use crate::watch::STALL;
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink};
+use headway_wire::http1::tunnel::{Tunnel, TunnelError};
 use headway_workload::ConnectionEvent;
 use headway_workload::client::ConnectionId;
 use std::fmt::Display;
+use std::io;
 
 impl<S: RecordSink> Worker<'_, S> {
     pub(super) fn connected(&mut self, id: ConnectionId, now: Nanos) {
@@ -16,6 +19,70 @@ impl<S: RecordSink> Worker<'_, S> {
         let ago = if now - self.unseen_since > STALL { self.reactor.stood_for(id) } else { Nanos::ZERO };
         let Some(connection) = self.connections[id as usize].as_mut() else { return };
         connection.established = (now - ago).max(connection.opened);
+        if let Some(Via::Tunnel(asks)) = &self.shared.via {
+            connection.stage = Stage::Tunnel;
+            let tunnel = Tunnel::new(self.shared.settings.limits);
+            connection.transport = Transport::Tunnel(Box::new(tunnel));
+            let mut out = self.spare.pop().unwrap_or_default();
+            out.clear();
+            out.extend_from_slice(asks);
+            let _ = self.submit(id, out);
+            return;
+        }
+        self.agree(id, now);
+    }
+
+    /// What the proxy says of the tunnel.
+    pub(super) fn received_from_proxy(&mut self, id: ConnectionId, mut bytes: &[u8], now: Nanos) {
+        let heard = now - self.unread.get().unwrap_or(Nanos::ZERO);
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let Transport::Tunnel(tunnel) = &mut connection.transport else { return };
+        match tunnel.receive(&mut bytes) {
+            None => return,
+            Some(Err(error)) => return self.no_tunnel(id, error, now),
+            Some(Ok(())) => {}
+        }
+        connection.transport = Transport::Plain;
+        connection.established = heard.max(connection.established);
+        if self.shared.tls.is_some() && !bytes.is_empty() {
+            let why = format!("the proxy {} sent more than the head of its response", connection.address);
+            return self.opening_failed(id, Outcome::Protocol, &why, Some(KnownFailure::ProxySurplus), now);
+        }
+        self.agree(id, now);
+        if !bytes.is_empty() {
+            // As after a direct connection: the first request goes out before anything is read.
+            self.act_on_all(now);
+            self.answer(id, bytes, now);
+        }
+    }
+
+    /// The proxy makes no tunnel.
+    #[cold]
+    fn no_tunnel(&mut self, id: ConnectionId, error: TunnelError, now: Nanos) {
+        let (outcome, kind) = match error {
+            // Some say 401 of a wrong password.
+            TunnelError::Status(401 | 407) => (Outcome::Refused, KnownFailure::ProxyAuthentication),
+            TunnelError::Status(500..) => (Outcome::Refused, KnownFailure::ProxyNoTarget),
+            TunnelError::Status(_) => (Outcome::Refused, KnownFailure::ProxyForbids),
+            TunnelError::Protocol(_) => (Outcome::Protocol, KnownFailure::ProxyNotHttp),
+            TunnelError::TooLarge(_) => (Outcome::TooLarge, KnownFailure::ProxyNotHttp),
+        };
+        let Some(address) = self.connection(id).map(|c| c.address.clone()) else { return };
+        let why = format_args!("the proxy {address} answered CONNECT: {error}");
+        self.opening_failed(id, outcome, &why, Some(kind), now);
+    }
+
+    /// The connection ends before the proxy has said whether there is a tunnel.
+    #[cold]
+    pub(super) fn left_by_proxy(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {
+        let Some(address) = self.connection(id).map(|c| c.address.clone()) else { return };
+        let why = format_args!("the proxy {address} gave no complete response to CONNECT: {error}");
+        self.opening_failed(id, Outcome::Reset, &why, Some(KnownFailure::ProxyClosed), now);
+    }
+
+    /// The connection leads to the target: TLS is agreed on, if it is spoken.
+    fn agree(&mut self, id: ConnectionId, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
         let Some(setup) = &self.shared.tls else { return self.established(id, None, now) };
         connection.stage = Stage::Handshake;
         match setup.session() {
@@ -32,22 +99,45 @@ impl<S: RecordSink> Worker<'_, S> {
         kind: Option<KnownFailure>,
         now: Nanos,
     ) {
-        self.report.reasons.add((Outcome::Tls, 0), kind, why, None);
+        self.opening_failed(id, Outcome::Tls, why, kind, now);
+    }
+
+    /// A connection does not become ready.
+    fn opening_failed(
+        &mut self,
+        id: ConnectionId,
+        outcome: Outcome,
+        why: &dyn Display,
+        kind: Option<KnownFailure>,
+        now: Nanos,
+    ) {
+        self.report.reasons.add((outcome, 0), kind, why, None);
         if let Some(connection) = self.connection(id) {
             connection.failed = true;
         }
-        self.tell(id, ConnectionEvent::Failed(Outcome::Tls), now);
+        self.tell(id, ConnectionEvent::Failed(outcome), now);
     }
 
-    /// The client gives up a connection: if that is because TLS was answered by nothing until its time was over, this says so.
+    /// The client gives up a connection: if that is because TLS was answered by nothing until its time was over, or CONNECT not to its
+    /// end, this says so.
     pub(super) fn note_unanswered(&mut self, id: ConnectionId, now: Nanos) {
         let most = self.client.limits().connect_timeout;
-        let waits = |c: &Connection| c.stage == Stage::Handshake && c.first.is_none() && !c.failed;
-        if self.connection(id).is_some_and(|c| waits(c) && now - c.opened >= most) {
-            let why = format_args!("connected, and no answer to the beginning of TLS within {most}");
-            let kind = Some(KnownFailure::TlsUnanswered);
-            self.report.reasons.add((Outcome::ConnectTimeout, 0), kind, why, None);
-        }
+        let Some(connection) = self.connection(id).filter(|c| !c.failed && now - c.opened >= most) else {
+            return;
+        };
+        let (kind, why) = match connection.stage {
+            Stage::Handshake if connection.first.is_none() => {
+                let why = format!("connected, and no answer to the beginning of TLS within {most}");
+                (KnownFailure::TlsUnanswered, why)
+            }
+            Stage::Tunnel => {
+                let proxy = &connection.address;
+                let why = format!("the proxy {proxy} gave no complete response to CONNECT within {most}");
+                (KnownFailure::ProxyUnanswered, why)
+            }
+            _ => return,
+        };
+        self.report.reasons.add((Outcome::ConnectTimeout, 0), Some(kind), why, None);
     }
 
     /// Sends what TLS itself has to say.
@@ -97,12 +187,14 @@ impl<S: RecordSink> Worker<'_, S> {
         let first = self.connection(id).and_then(|c| c.first);
         match self.connection(id).map(|c| (c.stage, c.live(), c.begun)) {
             None => {}
-            Some((Stage::Connecting | Stage::Handshake, ..)) if tls::refuses_protocols(why) => {
+            Some((Stage::Connecting | Stage::Tunnel | Stage::Handshake, ..))
+                if tls::refuses_protocols(why) =>
+            {
                 let names = self.shared.protocols.names();
                 let why = format_args!("the server does not speak {names} (it says so in TLS)");
                 self.handshake_failed(id, &why, None, now);
             }
-            Some((Stage::Connecting | Stage::Handshake, ..)) => {
+            Some((Stage::Connecting | Stage::Tunnel | Stage::Handshake, ..)) => {
                 let kind = self.refused_client(why).or_else(|| tls::failure_kind(why, first));
                 self.handshake_failed(id, why, kind, now);
             }

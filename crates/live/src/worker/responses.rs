@@ -72,6 +72,10 @@ impl<S: RecordSink> Worker<'_, S> {
             ResetReason::Refused(_) => Outcome::RefusedStream,
         };
         let kind = match reason {
+            // A proxy writes the status line itself.
+            ResetReason::Protocol(
+                ProtocolError::TlsAlert | ProtocolError::StatusLine | ProtocolError::Version,
+            ) if self.forwards() => Some(KnownFailure::ProxyNotHttp),
             ResetReason::Protocol(ProtocolError::TlsAlert) => Some(KnownFailure::TlsExpected),
             ResetReason::Closed => self.closed_kind(id),
             _ => None,
@@ -96,8 +100,9 @@ impl<S: RecordSink> Worker<'_, S> {
     pub(super) fn ended(&mut self, id: ConnectionId, now: Nanos) {
         match self.connection(id).map(|c| (c.stage, c.live())) {
             None => return,
-            Some((Stage::Connecting | Stage::Handshake, _)) => {
-                let error = io::Error::new(io::ErrorKind::UnexpectedEof, "closed by the target");
+            Some((stage @ (Stage::Connecting | Stage::Tunnel | Stage::Handshake), _)) => {
+                let by = if stage == Stage::Tunnel { "closed by it" } else { "closed by the target" };
+                let error = io::Error::new(io::ErrorKind::UnexpectedEof, by);
                 return self.failed(id, &error, now);
             }
             Some((Stage::Ready, 0)) => return self.drained(id, now),
@@ -125,7 +130,7 @@ impl<S: RecordSink> Worker<'_, S> {
         let Some(Asked { request, content, status, .. }) = connection.take(stream) else { return };
         let response = now - self.client.intended(request);
         let unix = || self.shared.clock.unix_nanos(now);
-        let reading = self.kept.answer(&self.shared.requests, content, unix, response);
+        let reading = self.kept.answer(&self.shared.requests, (content, status), unix, response);
         let (outcome, then) = (reading.outcome, reading.then);
         if let Some(body) = reading.decoded {
             self.report.decoded(body);

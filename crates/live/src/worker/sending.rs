@@ -90,10 +90,11 @@ impl<S: RecordSink> Worker<'_, S> {
         error: &io::Error,
         now: Nanos,
     ) {
-        let lack = self.note_lack(error);
+        let Some(address) = self.connection(id).map(|c| c.address.clone()) else { return };
+        let lack = self.note_lack(error, &address);
         let Some((request, status)) = stream.and_then(|stream| self.given_up(id, stream)) else { return };
         let outcome = if lack { Outcome::LocalLimit } else { Outcome::Unsent };
-        let why = format_args!("sending to {}: {error}", self.shared.address);
+        let why = format_args!("sending to {address}: {error}");
         self.report.reasons.add((outcome, status), None, why, None);
         let (bytes_received, then) = (0, SessionControl::Continue);
         self.tell_of(request, RequestEvent::Done { outcome, status, bytes_received, then }, now);

@@ -2,9 +2,11 @@
 
 use headway_base::sink::Kept;
 use headway_base::{Answer, KnownFailure, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_live::names::Refresh;
 use headway_live::tls::TlsSetup;
 use headway_live::wait::{Held, Settings};
-use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport};
+use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport, Via};
+use headway_workload::connect::Proxy;
 use headway_workload::content::{Body, Names, Script, Step};
 use headway_workload::plan::Group;
 use headway_workload::target::{HttpVersion, Scheme};
@@ -81,6 +83,11 @@ pub struct Load {
     pub one_way: bool,
     pub answer_limits: headway_wire::Limits,
     pub tls: Option<TlsSetup>,
+    /// Goes through it, in that version of HTTP; the address is the proxy's then.
+    pub proxy: Option<(Proxy, HttpVersion)>,
+    /// Further addresses that connections go to in turn, and how their name is read again.
+    pub others: Vec<Address>,
+    pub refresh: Option<Refresh>,
     pub protocols: Protocols,
     pub spread: bool,
     pub ahead: Nanos,
@@ -107,6 +114,9 @@ impl Default for Load {
             one_way: false,
             answer_limits: headway_wire::Limits::DEFAULT,
             tls: None,
+            proxy: None,
+            others: Vec::new(),
+            refresh: None,
             protocols: Protocols::new(Scheme::Http, HttpVersion::Any, Some(100), None),
             spread: false,
             ahead: Nanos::from_millis(5),
@@ -168,15 +178,25 @@ impl Load {
                 (*scheme, Script::new(vec![step], Vec::new(), Names::default(), &[1]))
             }
         };
-        let (target, script) = (format!("{}://localhost:1", scheme.name()), Arc::new(script));
+        let target = Target::parse(&format!("{}://localhost:1", scheme.name())).unwrap();
+        let mut requests = Requests::new(&target, Arc::new(script)).unwrap();
+        let via = self.proxy.map(|(proxy, http)| {
+            let via = Via::of(&proxy, &target, http).unwrap();
+            if via == Via::Requests {
+                requests = requests.clone().forwarded(&target, &proxy).unwrap();
+            }
+            via
+        });
         let config = Config {
             plan: plan.clone(),
-            address: address.clone(),
+            addresses: [address.clone()].into_iter().chain(self.others).collect(),
+            refresh: self.refresh,
+            via,
             sources: Vec::new(),
             tls: self.tls,
             protocols: self.protocols,
             spread: self.spread,
-            requests: Requests::new(&Target::parse(&target).unwrap(), script).unwrap(),
+            requests,
             answer_limits: self.answer_limits,
             limits: self.limits,
             threads: self.threads,

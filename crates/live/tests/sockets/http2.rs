@@ -94,7 +94,7 @@ fn large_bodies_go_both_ways_within_the_windows() {
 }
 
 /// Serves HTTP/2 by the calibrated target's state machine until the client closes.
-fn serve_http2(stream: &mut (impl Read + Write)) {
+pub fn serve_http2(stream: &mut (impl Read + Write)) {
     let mut server = Server::new(headway_wire::Limits::DEFAULT);
     let answer = Answer::of(&Response::new(200).unwrap().body(&b"hi"[..]));
     let (mut buffer, mut out) = (vec![0; 16 << 10], Vec::new());

@@ -13,6 +13,8 @@ mod http2;
 mod interrupts;
 mod limits;
 mod many;
+mod names;
+mod proxies;
 mod reactor;
 mod scripted;
 mod serial;

@@ -60,6 +60,7 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
         ("arrivals that found the cap reached", counted(generator.cap_hits)),
         ("waiting for the due time", words::waiting::waited(generator).unwrap_or_else(|| "-".into())),
     ];
+    pairs.extend(generator.names.as_ref().map(|names| ("names read again", words::names(names))));
     pairs.extend(generator.datagrams.as_ref().map(|strays| ("datagrams", words::strays(strays))));
     pairs.extend(words::waiting::rights(generator).map(|rights| ("rights", rights.to_owned())));
     page.pairs(&pairs);
@@ -138,6 +139,8 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
         pairs.extend(worded("think time", &plan.think));
         pairs.extend(counted("connection cap", plan.connections));
         pairs.extend(worded("version of HTTP", &plan.http));
+        pairs.extend(worded("proxy", &plan.proxy));
+        pairs.extend(span("name read again every", plan.dns_refresh_s));
         pairs.extend(counted("requests at once on a connection", plan.streams.map(u64::from)));
         pairs.extend(worded("answer", &plan.answer));
         pairs.extend(plan.spread.then(|| ("spread", "over as many connections as there may be".to_owned())));

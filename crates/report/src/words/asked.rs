@@ -6,7 +6,7 @@
 use super::Tone;
 use super::audit::{self, dash};
 use crate::format::{count, number, plural, rate, share, share_of, time, whole};
-use headway_stats::summary::{Connects, PlanKind, PlanSummary, RuleId, Source, StrayCounts, Strays};
+use headway_stats::summary::{Connects, Names, PlanKind, PlanSummary, RuleId, Source, StrayCounts, Strays};
 use headway_stats::{Summary, Workload};
 
 /// Kinds of load, as far as their words differ.
@@ -61,6 +61,8 @@ pub fn subject(summary: &Summary) -> String {
     let mut parts = vec![source.to_owned()];
     parts.extend(summary.plan.as_ref().and_then(|plan| load(summary, plan)));
     parts.extend(protocols(summary));
+    let proxy = summary.plan.as_ref().and_then(|plan| plan.proxy.as_ref());
+    parts.extend(proxy.map(|proxy| format!("through the proxy {proxy}")));
     let length = summary.measured.to_s - summary.measured.from_s;
     if length > 0.0 {
         let measured = if kind(summary) == Kind::FixedWork { "in all" } else { "measured" };
@@ -77,6 +79,15 @@ pub fn protocols(summary: &Summary) -> Option<String> {
     spoken.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
     let names: Vec<&str> = spoken.into_iter().map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(" and "))
+}
+
+/// What came of reading a name again, and where connections went: `12 times, 1 failed, 2 with other addresses; connections: 127.0.0.1:80 40`.
+pub fn names(names: &Names) -> String {
+    let went: Vec<String> =
+        names.connections.iter().map(|(address, n)| format!("{address} {}", count(*n))).collect();
+    let went = if went.is_empty() { String::new() } else { format!("; connections: {}", went.join(", ")) };
+    let (times, failed) = (plural(names.readings, "time"), count(names.failed));
+    format!("{times}, {failed} failed, {} with other addresses{went}", count(names.changed))
 }
 
 /// What datagrams brought that was no response: `3 responses late, 1 duplicated, 0 reordered; 2 datagrams belong to no request`.

@@ -80,6 +80,30 @@ pub fn advice(kind: KnownFailure) -> &'static str {
         KnownFailure::TooManyRedirects => {
             "The target redirects in a circle, or further than `redirects:` allows: look with curl -vL; -H 'Cookie: ...' may help."
         }
+        KnownFailure::ProxyRefused => {
+            "Nothing listens at the address of the proxy: check the host and the port of --proxy."
+        }
+        KnownFailure::ProxyAuthentication => {
+            "The proxy asks who you are: give --proxy http://HOST:PORT with NAME:PASSWORD@ before HOST."
+        }
+        KnownFailure::ProxyForbids => {
+            "The proxy makes no tunnel to that host and port: allow them there, use another --proxy, or leave it out."
+        }
+        KnownFailure::ProxyNoTarget => {
+            "The proxy did not reach the target: check the host and the port of the URL as the proxy sees them, or leave --proxy out."
+        }
+        KnownFailure::ProxyClosed => {
+            "The proxy closes connections before it answers: look into its log, and try a lower -R or -c."
+        }
+        KnownFailure::ProxyUnanswered => {
+            "The proxy, or the target behind it, took too long: --connect-timeout 30s waits longer; a lower -R or -c asks less of it."
+        }
+        KnownFailure::ProxyNotHttp => {
+            "What answers is no proxy of HTTP without TLS: check the host and the port of --proxy."
+        }
+        KnownFailure::ProxySurplus => {
+            "The proxy sent bytes that are not the target's into the tunnel: use another --proxy, or leave it out."
+        }
         KnownFailure::Unfit => {
             "Correct the step, or the row of `data:` that it takes: the reason says what would be accepted, and --dry-run shows what is sent."
         }

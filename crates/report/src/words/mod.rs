@@ -28,7 +28,7 @@ mod users;
 pub mod waiting;
 pub mod why;
 
-pub use asked::{Kind, Row, Table, asked, asked_rate, kind, protocols, strays, subject, table, unit};
+pub use asked::{Kind, Row, Table, asked, asked_rate, kind, names, protocols, strays, subject, table, unit};
 pub use pattern::{end_of_scale, pattern};
 pub use reasons::{
     Reason, ReasonId, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title,
@@ -281,7 +281,7 @@ pub fn outcome_meaning(name: &str) -> &'static str {
         Some(Outcome::TooLarge) => "the response was larger than allowed",
         Some(Outcome::Timeout) => "no complete response in time",
         Some(Outcome::ConnectTimeout) => "no connection in time",
-        Some(Outcome::Refused) => "the target refused the connection",
+        Some(Outcome::Refused) => "the connection was refused",
         Some(Outcome::Reset) => "closed before the response was complete",
         Some(Outcome::Dns) => "the target's name did not resolve",
         Some(Outcome::Tls) => "the TLS handshake failed",

@@ -349,6 +349,9 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
         Finding(FindingId::Unreachable) => "Check the port of the URL, and that the target listens.",
         Finding(FindingId::Surplus) => "Say by --answer where a response ends, as in `resp` for Redis.",
+        Finding(FindingId::NamesNotRead) => {
+            "Look into the resolver of this machine: `getent ahosts NAME` asks it."
+        }
         Finding(FindingId::Redirects) => "Follow them by -L (`redirects: 10` in a scenario).",
         Finding(FindingId::SameHost) => "Put the generator on another machine, or pin each to its own cores.",
         _ => return None,
@@ -512,6 +515,7 @@ mod tests {
                 FindingId::FixedWork,
                 FindingId::Unreachable,
                 FindingId::Surplus,
+                FindingId::NamesNotRead,
                 FindingId::Redirects,
                 FindingId::SameHost,
             ] {

@@ -250,6 +250,7 @@ pub fn generator(handling: f64) -> Generator {
         connections_opened: Some(37),
         surplus: None,
         protocols: [("HTTP/1.1".to_owned(), 37)].into(),
+        names: None,
         datagrams: None,
         departures: None,
         waiting: None,

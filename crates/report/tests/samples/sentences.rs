@@ -117,6 +117,9 @@ fn of(id: &FindingId) -> Vec<Evidence> {
             .into(),
         FindingId::Unreachable => one(Run::Unreachable { n: 189 }),
         FindingId::Surplus => one(Run::Surplus { n: 498, of: 500 }),
+        FindingId::NamesNotRead => {
+            one(Run::NamesNotRead { n: 2, of: 12, why: "Temporary failure in name resolution".into() })
+        }
         FindingId::Redirects => one(Run::Redirects { n: 12_000, of: 12_345 }),
         FindingId::InPause => one(Run::InPause { n: 3 }),
         FindingId::SameHost => one(Run::SameHost),

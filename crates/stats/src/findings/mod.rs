@@ -53,7 +53,7 @@ pub(crate) struct FindingContext<'a> {
 type Find = fn(&FindingContext) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(FindingId, Find); 36] = [
+pub(crate) static ALL: [(FindingId, Find); 37] = [
     (FindingId::Aborted, run::aborted),
     (FindingId::Interrupted, run::interrupted),
     (FindingId::UnsentSteps, load::unsent_steps),
@@ -83,6 +83,7 @@ pub(crate) static ALL: [(FindingId, Find); 36] = [
     (FindingId::Unreachable, run::unreachable),
     (FindingId::Surplus, run::surplus),
     (FindingId::Redirects, run::redirects),
+    (FindingId::NamesNotRead, run::names_not_read),
     (FindingId::LongestGaps, pattern::longest_gaps),
     (FindingId::Periodic, pattern::periodic),
     (FindingId::FixedPopulation, pattern::fixed_population),

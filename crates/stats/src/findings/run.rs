@@ -219,6 +219,18 @@ pub(super) fn surplus(case: &FindingContext) -> Option<Finding> {
     })
 }
 
+pub(super) fn names_not_read(case: &FindingContext) -> Option<Finding> {
+    let names = case.generator()?.names.as_ref().filter(|names| names.failed > 0)?;
+    let (n, of, why) = (names.failed, names.readings, names.why.clone().unwrap_or_default());
+    Some(Finding {
+        severity: Severity::Warning,
+        evidence: vec![Run::NamesNotRead { n, of, why }.into()],
+        value: Some(n as f64),
+        n: of,
+        ..Finding::default()
+    })
+}
+
 /// Redirects are worth a warning where they are more than that share of the responses: the report is then one of redirects.
 const MOSTLY_REDIRECTS: f64 = 0.5;
 

@@ -27,6 +27,9 @@ pub struct Generator {
     /// Connections that were established, by the protocol spoken on them: `HTTP/1.1`, `HTTP/2`.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub protocols: std::collections::BTreeMap<String, u64>,
+    /// What came of reading the name again that connections went to; left out where it was read once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Names>,
     /// What datagrams brought that was no answer; left out where none were sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<Strays>,
@@ -44,6 +47,36 @@ pub struct Generator {
     /// Of what this machine allows, that which ends such a load first, where the load was not shown to be VALID.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_bound: Option<crate::doctor::Bound>,
+}
+
+/// What came of reading a name again.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Names {
+    /// How often that was done to the end.
+    pub readings: u64,
+    /// How often it failed, so that the addresses stayed what they were.
+    pub failed: u64,
+    /// How often it gave other addresses than before.
+    pub changed: u64,
+    /// Why it failed, the last time that it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Connections opened, by address.
+    pub connections: std::collections::BTreeMap<String, u64>,
+}
+
+impl Names {
+    /// Adds those of another shard.
+    pub fn add(&mut self, other: &Names) {
+        self.readings += other.readings;
+        self.failed += other.failed;
+        self.changed += other.changed;
+        self.why = self.why.take().or_else(|| other.why.clone());
+        for (address, n) in &other.connections {
+            *self.connections.entry(address.clone()).or_default() += n;
+        }
+    }
 }
 
 /// How workers waited, what was done so that they woke on time, and how late they woke.

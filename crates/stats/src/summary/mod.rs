@@ -50,7 +50,7 @@ pub use decoded::Decoded;
 pub use evidence::Evidence;
 pub use failures::{Failure, FailureReason, FailureReasons, LimitMet};
 pub use generator::{
-    DatagramRow, Departures, DmaLatency, Generator, IdleLoops, Stall, StrayCounts, Strays, Wait,
+    DatagramRow, Departures, DmaLatency, Generator, IdleLoops, Names, Stall, StrayCounts, Strays, Wait,
     WaitStrategy, WorkerTime,
 };
 pub use generator_share::GeneratorShare;

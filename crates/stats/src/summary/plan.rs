@@ -38,6 +38,12 @@ pub struct PlanSummary {
     /// The version of HTTP that was asked for: `1.1`, `2`, or `any` of these as the target prefers; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http: Option<String>,
+    /// The proxy that requests went through, without user and password; left out where they went directly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// `--dns-refresh`: how often the name that connections went to was read again; left out where it was read once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns_refresh_s: Option<f64>,
     /// Most requests at once on a connection that takes several; left out where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<u32>,
@@ -50,6 +56,9 @@ pub struct PlanSummary {
     /// Whether requests named the trace that they were of (`--traceparent`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub traceparent: bool,
+    /// Steps that look at redirects themselves, by number: theirs are expected; left out where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redirects_expected: Vec<u16>,
     /// Worker threads.
     pub threads: Option<u32>,
     /// The shard that this process ran, `i/N`; none for the whole plan.

@@ -99,6 +99,7 @@ tags! {
         "unreachable" Unreachable "The system said that datagrams do not arrive.",
         "surplus" Surplus "Connections were replaced, since bytes came on them that no request had asked for.",
         "redirects" Redirects "Responses were redirects, which were not followed.",
+        "names-not-read" NamesNotRead "The name that connections go to could not be read again.",
         "longest-gaps" LongestGaps "A few pauses change the arrival pattern.",
         "periodic" Periodic "The starts have a period.",
         "fixed-population" FixedPopulation "Counts over long windows vary less than those of independent users.",

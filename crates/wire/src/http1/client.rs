@@ -259,7 +259,7 @@ enum Begun {
 
 /// Why no answer begins with these bytes, if none does. Asked early, so that a peer which speaks something else is found out by
 /// its first bytes and not by a timeout.
-fn no_answer(bytes: &[u8]) -> Option<ProtocolError> {
+pub(super) fn no_answer(bytes: &[u8]) -> Option<ProtocolError> {
     let begins_with = |start: &[u8]| bytes.iter().zip(start).all(|(byte, expected)| byte == expected);
     match begins_with(TLS_ALERT) {
         _ if begins_with(START) => None,
@@ -268,7 +268,7 @@ fn no_answer(bytes: &[u8]) -> Option<ProtocolError> {
     }
 }
 
-fn malformed(error: httparse::Error) -> ResetReason {
+pub(super) fn malformed(error: httparse::Error) -> ResetReason {
     ResetReason::Protocol(match error {
         httparse::Error::TooManyHeaders => return ResetReason::TooLarge(Limit::Headers),
         httparse::Error::Version => ProtocolError::Version,

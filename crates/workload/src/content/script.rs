@@ -114,6 +114,13 @@ impl Script {
         self
     }
 
+    /// The steps that look at redirects themselves: they expect such a status, or their extracts and checks are about `Location` or a
+    /// cookie.
+    pub fn taking_redirects(&self) -> Vec<u16> {
+        let steps = (0_u16..).zip(&self.steps).filter(|(_, step)| !step.follows && !step.is_redirected);
+        steps.filter(|(_, step)| step.takes_redirects()).map(|(number, _)| number).collect()
+    }
+
     /// Sends with every request a header `traceparent` (W3C Trace Context): a trace for each session, by the seed.
     pub fn tracing(mut self) -> Script {
         self.traces = Some(Traces::new(0));

@@ -323,12 +323,16 @@ impl Step {
         !self.is_redirected && self.sources().is_empty()
     }
 
-    /// Follows redirects from now on, unless it looks at them itself: it expects such a status, or its extracts and checks are about
-    /// Location or a cookie.
-    pub(super) fn follow(&mut self) {
+    /// Whether it looks at redirects itself: it expects such a status, or its extracts and checks are about Location or a cookie.
+    pub(super) fn takes_redirects(&self) -> bool {
         let expects = |status| self.expect.status.as_ref().is_some_and(|set| set.contains(status));
         let looks = self.watched.iter().any(|name| name.eq_ignore_ascii_case(LOCATION)) || self.sees_cookies;
-        if !REDIRECTS.into_iter().any(expects) && !looks {
+        REDIRECTS.into_iter().any(expects) || looks
+    }
+
+    /// Follows redirects from now on, unless it looks at them itself.
+    pub(super) fn follow(&mut self) {
+        if !self.takes_redirects() {
             watch(&mut self.watched, LOCATION);
             self.follows = true;
         }

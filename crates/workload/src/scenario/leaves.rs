@@ -4,7 +4,7 @@ use super::read::{Read, Reader};
 use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree, Typed};
 use crate::arrivals::Arriving;
-use crate::connect::{ConnectTo, Resolve};
+use crate::connect::{ConnectTo, Proxy, Resolve};
 use crate::model::words::Worded;
 use crate::target::HttpVersion;
 use headway_base::dist::{self, Dist, MOST_BYTES_OF_TIMES};
@@ -78,6 +78,12 @@ leaf!(
     /// Addresses of a host.
     GivenAddress(Resolve), "an address of a host", "example.org:443:127.0.0.1", ["string"], ["example.org:443:127.0.0.1"],
     |scalar, _| Resolve::parse(&scalar.text).map_err(|e| unit(scalar, &e))
+);
+
+leaf!(
+    /// A proxy.
+    ProxyUrl(Proxy), "a proxy", "http://proxy:3128", ["string"], ["http://proxy:3128", "http://${PROXY_LOGIN}@proxy:3128"],
+    |scalar, _| Proxy::parse(&scalar.text).map_err(|e| unit(scalar, &e))
 );
 
 leaf!(

@@ -4,6 +4,7 @@
 use super::environment::Environment;
 use super::source::{Overridden, Source, Span};
 use super::tree::{Kind, Scalar, Tree};
+use crate::connect::Proxy;
 use crate::redact::{Place, REDACTED, Redactor, is_scheme};
 
 /// The key of the names that a file adds to the list.
@@ -19,7 +20,8 @@ const HOLDERS: &[(&str, Place)] = &[
 ];
 
 /// Keys whose values are URLs or paths.
-const URLS: &[&str] = &["target", "get", "post", "put", "patch", "delete", "head", "options", "path"];
+const URLS: &[&str] =
+    &["target", "proxy", "get", "post", "put", "patch", "delete", "head", "options", "path"];
 
 /// Keys whose values are texts that go out, or parts of answers.
 const BODIES: &[&str] = &["text", "contains", "not_contains"];
@@ -116,7 +118,13 @@ fn walk<'t>(tree: &'t Tree, redactor: &mut Redactor, found: &mut Vec<&'t Scalar>
                     (Kind::Mapping(_) | Kind::List(_), Some((_, place))) => {
                         held(value, *place, redactor, found)
                     }
-                    (Kind::Scalar(text), _) if URLS.contains(&key) => redactor.know_url(&text.text),
+                    (Kind::Scalar(text), _) if URLS.contains(&key) => {
+                        redactor.know_url(&text.text);
+                        let proxy = Proxy::parse(&text.text).ok().filter(|_| key == "proxy");
+                        if let Some(authorization) = proxy.and_then(|proxy| proxy.authorization) {
+                            redactor.know_header("Proxy-Authorization", &authorization);
+                        }
+                    }
                     (Kind::Scalar(text), _) if BODIES.contains(&key) => redactor.know_in(&text.text),
                     _ => {}
                 }
@@ -197,6 +205,9 @@ mod tests {
         let (copy, secrets) = concealed("headers:\n  Authorization: Bearer abc\n  Accept: text/html\n");
         assert_eq!(copy, "headers:\n  Authorization: \"<redacted>\"\n  Accept: text/html\n");
         assert_eq!(secrets.hide("an abc of Bearer abc"), "an <redacted> of <redacted>");
+        let (copy, secrets) = concealed("proxy: http://someone:hunter2pw@proxy:3128\n");
+        assert_eq!(copy, "proxy: http://<redacted>@proxy:3128\n");
+        assert_eq!(secrets.hide("hunter2pw, c29tZW9uZTpodW50ZXIycHc="), "<redacted>, <redacted>");
         let text =
             "headers: { Authorization: 'Bearer ${API_TOKEN}', Cookie: 'a={{id}}' }\nvariables: { x: y }\n";
         let (copy, secrets) = concealed(text);

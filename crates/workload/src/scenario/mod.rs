@@ -23,7 +23,7 @@ pub use overrides::{Override, Value};
 pub use source::{Diagnostics, Span};
 
 use crate::arrivals::Logged;
-use crate::connect::{Routes, Tls};
+use crate::connect::{Proxy, Routes, Tls};
 use crate::content::Script;
 use crate::model::Model;
 use crate::plan::{Group, Plan};
@@ -119,8 +119,12 @@ pub struct Settings {
     pub insecure: Option<bool>,
     /// What TLS needs besides.
     pub tls: Tls,
-    /// Where connections go in place of the target's host and port.
+    /// Where connections go in place of the host and port of the target, or of the proxy.
     pub routes: Routes,
+    /// What requests go through.
+    pub proxy: Option<Proxy>,
+    /// How often the name that connections go to is read again.
+    pub dns_refresh: Option<Nanos>,
     /// The version of HTTP.
     pub http: Option<HttpVersion>,
     /// Most requests at once on a connection that takes several, at least 1.

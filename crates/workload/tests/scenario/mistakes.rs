@@ -490,3 +490,24 @@ fn values_that_mean_something_else() {
         assert!(said.contains(words), "{case}: {said}");
     }
 }
+
+#[test]
+fn proxies_that_cannot_be() {
+    let file = |head: &str, users: &str| format!("{head}\nusers: {users}\njourney: [{{ get: / }}]\n");
+    let arriving = "{ arrive: { rate: 20/s } }";
+    let bytes = "udp://127.0.0.1:9\nproxy: http://p:3128\nusers: { arrive: { rate: 20/s } }\njourney: [{ send: x }]\n";
+    snapshot!(shown(&[
+        file("proxy: proxy:3128", arriving),
+        file("proxy: socks5://proxy:1080", arriving),
+        file("proxy: http://me:${DB_PASSWORD}@proxy", arriving),
+        file("proxy: http://me:hunter2@proxy:3128/path", arriving),
+        file("target: unix:/run/a.sock\nproxy: http://proxy:3128", arriving),
+        file("target: http://a\nproxy: http://proxy:3128\nresolve: [ 'a:80:127.0.0.1' ]", arriving),
+        file("target: http://a\nproxy: http://proxy:3128\nconnect-to: [ 'a:80::81' ]", arriving),
+        file(
+            "target: http://a\nproxy: http://proxy:3128",
+            "{ connecting: { sockets: 5 }, phases: [ { hold: 5s } ] }"
+        ),
+        format!("target: {bytes}"),
+    ]));
+}

@@ -109,6 +109,12 @@ fn text(of: &Run) -> String {
             count(*of),
             share_of(*n, *of)
         ),
+        Run::NamesNotRead { n, of, why } => format!(
+            "The name that connections go to was read again {}, and {} of these failed ({why}). Connections went on to the addresses \
+             that were known.",
+            plural(*of, "time"),
+            count(*n)
+        ),
         Run::InPause { n } => format!(
             "{} arrivals started within a pause of the plan and were counted as its beginning.",
             count(*n)
@@ -134,7 +140,8 @@ fn text(of: &Run) -> String {
         }
         Run::ProxyNotUsed { variable, target } => {
             format!(
-                "{variable} is set and not used: Headway connects directly, never through a proxy. The target is {target}."
+                "{variable} is set and not used: the target, {target}, is connected to directly. To go through a proxy, give --proxy \
+                 http://HOST:PORT."
             )
         }
         Run::JoinedLate { late_s, missed } => {

@@ -32,6 +32,8 @@ pub enum Run {
     Unreachable { n: u64 },
     /// `n` of `of` connections that were opened had bytes that no request had asked for, and others took their place.
     Surplus { n: u64, of: u64 },
+    /// The name that connections go to was to be read again `of` times, and that failed `n` times; why, the last time.
+    NamesNotRead { n: u64, of: u64, why: String },
     /// `n` of `of` requests were answered with a redirect, and redirects were not followed.
     Redirects { n: u64, of: u64 },
     /// Arrivals started within a pause of the plan.

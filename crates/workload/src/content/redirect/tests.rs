@@ -209,6 +209,22 @@ fn answers_that_lead_nowhere_and_steps_that_look_themselves_go_on() {
 }
 
 #[test]
+fn steps_that_look_at_redirects_themselves_are_told_whether_redirects_are_followed_or_not() {
+    let mut expects = step("GET");
+    let status = Some(StatusSet::parse("302").unwrap());
+    expects.expect(Expect { status, ..Expect::default() }).unwrap();
+    let mut looks = step("GET");
+    looks.extract(Extract::new(0, Finder::cookie("sid")));
+    for most in [0, 10] {
+        let mut names = Names::new();
+        names.extracted("x").unwrap();
+        let steps = vec![step("GET"), expects.clone(), step("GET"), looks.clone()];
+        let script = Script::new(steps, Vec::new(), names, &[1]).following(most);
+        assert_eq!(script.taking_redirects(), [1, 3], "{most} followed");
+    }
+}
+
+#[test]
 fn cookies_of_a_redirect_are_sent_to_where_it_leads() {
     let mut walk = from("http://a.test");
     let reading = walk.answer(302, &[("location", "/x"), ("set-cookie", "sid=7; Path=/")]);

@@ -49,6 +49,7 @@ pub(super) fn file(
     let coming = groups(file, settings.connections, reader);
     if let Some(coming) = &coming {
         settings::one_request_each(file, coming, target.as_ref(), reader);
+        settings::directly(file, coming, reader);
     }
     let before = reader.problems.len();
     let data = data::sets(file, reader);

@@ -2,7 +2,7 @@
 
 use super::users::Coming;
 use crate::connect::{Pem, Routes, Tls};
-use crate::plan::Connections;
+use crate::plan::{self, Connections};
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Source};
@@ -16,6 +16,9 @@ const MOST_CONNECTIONS: u64 = 10_000_000;
 
 /// Most redirects of one request that may be followed.
 const MOST_REDIRECTS: u64 = 50;
+
+/// A name is not read more often.
+const SHORTEST_REFRESH: Nanos = Nanos::from_secs(1);
 
 /// Most requests at once on a connection that may be asked for.
 const MOST_STREAMS: u64 = 1_000_000;
@@ -135,8 +138,10 @@ fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
         connect_to: file.connect_to.iter().flatten().map(|to| to.value.clone()).collect(),
         ..Routes::default()
     };
-    let Endpoint::Tcp { host, port } = &target.endpoint else {
+    let Endpoint::Tcp { .. } = &target.endpoint else {
         let spans = connect_to.map(|(span, _)| span);
+        let spans = spans.chain(file.proxy.iter().map(|proxy| proxy.span));
+        let spans = spans.chain(file.dns_refresh.iter().map(|every| every.span));
         let spans = spans.chain(file.resolve.iter().flatten().map(|resolve| resolve.span));
         for span in spans {
             let problem = Problem::new(span, "a Unix socket has no host and no port");
@@ -144,14 +149,22 @@ fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
         }
         return;
     };
+    if let Some(proxy) = file.proxy.as_ref().filter(|_| target.scheme.is_datagrams()) {
+        let problem =
+            Problem::new(proxy.span, format!("a target of {name} goes over UDP, and through no proxy"));
+        reader.problems.push(problem.help("leave it out, or write a target of http://, https:// or tcp://"));
+        return;
+    }
+    let proxy = file.proxy.as_ref().map(|proxy| proxy.value.endpoint());
+    let Endpoint::Tcp { host, port } = proxy.as_ref().unwrap_or(&target.endpoint) else { return };
+    let whose = if proxy.is_some() { "proxy" } else { "target" };
     // A slip of the pen must not send the load to the place that was to be spared.
     for (span, alone) in connect_to {
         if !alone.concerns(host, *port) {
             let title =
-                format!("no connection goes to that host and port: the target is {host}, port {port}");
-            reader
-                .problems
-                .push(Problem::new(span, title).help("name the target's host and port, or leave them empty"));
+                format!("no connection goes to that host and port: the {whose} is {host}, port {port}");
+            let help = format!("name the host and port of the {whose}, or leave them empty");
+            reader.problems.push(Problem::new(span, title).help(help));
         }
     }
     let to = all.of(host, *port);
@@ -207,6 +220,21 @@ fn tls(file: &written::File, reader: &mut Reader<'_>) -> Tls {
     Tls { cert, key, cacert, sni, resumption: file.tls_resumption.as_ref().is_some_and(|flag| flag.value) }
 }
 
+/// Sockets that are kept connecting would connect to the proxy alone; and go wherever a name comes to lead.
+pub(super) fn directly(file: &written::File, coming: &[Coming], reader: &mut Reader<'_>) {
+    let connecting = |group: &&Coming| matches!(group.source, plan::Source::Connecting { .. });
+    if let Some((every, group)) = file.dns_refresh.as_ref().zip(coming.iter().find(connecting)) {
+        let title = "a name that is read again may come to lead elsewhere, and these do not give way";
+        let problem = Problem::new(every.span, title).other(group.at, "these would be kept connecting there");
+        reader.problems.push(problem.help("leave it out"));
+    }
+    if let Some((proxy, group)) = file.proxy.as_ref().zip(coming.iter().find(connecting)) {
+        let title = "a proxy accepts connections itself, whatever the target does";
+        let problem = Problem::new(proxy.span, title).other(group.at, "these would be kept connecting to it");
+        reader.problems.push(problem.help("leave it out, or give the proxy as the target"));
+    }
+}
+
 /// Groups of which each request opens its own connection need a protocol that has connections, of one request at a time.
 pub(super) fn one_request_each(
     file: &written::File,
@@ -245,6 +273,10 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
             reader.problems.push(problem.help("write a time above zero"));
         }
     }
+    if let Some(every) = file.dns_refresh.as_ref().filter(|every| every.value < SHORTEST_REFRESH) {
+        let title = format!("a name that is read every {} is a load on its resolver", every.value);
+        reader.problems.push(Problem::new(every.span, title).help("write a time of at least 1s"));
+    }
     let connections = file.connections.as_ref().and_then(|c| match c.value {
         0 => reader.complain(
             Problem::new(c.span, "0 connections let nothing through").help("write a number from 1 up"),
@@ -278,6 +310,8 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
             connect_to: file.connect_to.iter().flatten().map(|to| to.value.clone()).collect(),
             resolve: file.resolve.iter().flatten().map(|resolve| resolve.value.clone()).collect(),
         },
+        proxy: file.proxy.as_ref().map(|proxy| proxy.value.clone()),
+        dns_refresh: time(&file.dns_refresh),
         http: file.http.as_ref().map(|version| version.value),
         streams,
         spread: file.spread.as_ref().map(|flag| flag.value),

@@ -13,7 +13,8 @@ pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Sent, Step};
 pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
 
 use super::leaves::{
-    AnswerEnd, Count, Flag, GivenAddress, OtherPlace, Scale, Seed, Size, Text, Time, Version, as_scalar, word,
+    AnswerEnd, Count, Flag, GivenAddress, OtherPlace, ProxyUrl, Scale, Seed, Size, Text, Time, Version,
+    as_scalar, word,
 };
 use super::read::{Named, OneOrMany, Read, Reader, mapping};
 use super::tree::Tree;
@@ -63,6 +64,11 @@ mapping! {
         connect_to: Vec<OtherPlace>,
         /// Addresses of hosts, which are not looked up then: HOST:PORT:ADDRESS as curl's --resolve.
         resolve: Vec<GivenAddress>,
+        /// How often the name of the target is read again, at least 1s: connections that are opened after that go to its addresses in turn.
+        /// Default: it is read once, and one address is used.
+        dns_refresh: Time,
+        /// A proxy that requests go through: http://host:port, or with user and password http://user:password@host:port. Default: none.
+        proxy: ProxyUrl,
         /// The version of HTTP: 1.1, 2, or any of these as the target prefers. Default: any with TLS, 1.1 without.
         http: Version,
         /// Most requests at once on a connection that takes several (HTTP/2). Default: 100.
