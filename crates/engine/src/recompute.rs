@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use headway_base::{Batch, Kind, Nanos, Record};
 use headway_records::{By, Merge, RunFolder, folder};
 use headway_stats::summary::evidence::Run;
-use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, Source};
+use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
 use std::path::Path;
 
@@ -45,13 +45,11 @@ pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, tol
     workers.hand_over(&mut analysis, true);
     let last = workers.last_done;
     let whole = merge.merged().truncated.is_empty();
-    // A simulation has no target, and took place at no time.
-    let live = manifest.asked.target.is_some();
     let missing = missing(&plan, &manifest.shards);
     let facts = Facts {
         interrupted_at: (!whole && last < plan.end()).then_some(last),
         generator: told.generator,
-        ..manifest.facts(if live { Source::Live } else { Source::Sim })
+        ..manifest.facts(manifest.source())
     };
     let mut summary = analysis.finish(facts);
     explain(&mut summary, &told.reasons);
@@ -90,8 +88,8 @@ pub fn show_percentiles(summary: &mut Summary, percentiles: &[f64], run: &Path) 
 
 /// The records of a log by the worker that wrote them, each a shard of the plan: only within one worker do requests start in the
 /// order in which they were due.
-struct Workers {
-    batches: Vec<Batch>,
+pub(crate) struct Workers {
+    pub(crate) batches: Vec<Batch>,
     /// The shard of each, as far as it was met.
     shards: Vec<u16>,
     /// When the last request started.
@@ -101,7 +99,7 @@ struct Workers {
 }
 
 impl Workers {
-    fn new(threads: Option<u32>) -> Workers {
+    pub(crate) fn new(threads: Option<u32>) -> Workers {
         let batch = |source| Batch { source, ..Batch::default() };
         let count = threads.and_then(|n| u16::try_from(n).ok()).unwrap_or(1).max(1);
         Workers {
@@ -123,22 +121,29 @@ impl Workers {
         Ok(true)
     }
 
-    fn push(&mut self, record: Record) {
-        self.last_done = self.last_done.max(record.done);
-        let place = self.shards.iter().position(|&shard| shard == record.shard).unwrap_or_else(|| {
-            self.shards.push(record.shard);
+    /// The batch of the worker that wrote the rows of that shard.
+    pub(crate) fn of(&mut self, shard: u16) -> &mut Batch {
+        let place = self.shards.iter().position(|&met| met == shard).unwrap_or_else(|| {
+            self.shards.push(shard);
             self.shards.len() - 1
         });
         if place == self.batches.len() {
             self.batches.push(Batch { source: place as u16, ..Batch::default() });
         }
-        let batch = &mut self.batches[place];
+        &mut self.batches[place]
+    }
+
+    fn push(&mut self, record: Record) {
+        self.last_done = self.last_done.max(record.done);
+        let mut reached = self.reached;
+        let batch = self.of(record.shard);
         // A session's row stands for requests that have rows of their own.
         if let Some(start) = record.start().filter(|_| record.kind == Kind::Request) {
-            self.reached = start.started;
+            reached = start.started;
             batch.starts.push(start);
         }
         batch.records.push(record);
+        self.reached = reached;
     }
 
     fn hand_over(&mut self, analysis: &mut Analysis, last: bool) {

@@ -156,7 +156,7 @@ impl Kept {
         let setup = tolerating(analysis_setup(&spec.plan, &spec.labels, workers), &spec.shown);
         let whole = spec.plan.shard == Shard::WHOLE;
         let analysis = Analysis::new(setup).judging(if whole { spec.thresholds.clone() } else { Vec::new() });
-        Ok(Collector::new(analysis, log, &spec.labels, observers))
+        Ok(Collector::new(analysis, log, &spec.labels, manifest.facts(manifest.source()), observers))
     }
 
     /// The result: the summary of what was collected, with what the run itself adds to it. Writes the reports; a full disk does

@@ -234,7 +234,7 @@ fn distances(
         Some(plan) if plan.gap_cov == 0.0 => Why::EqualHeadways,
         Some(PlanLaw { gap_cdf: None, .. }) => Why::NoCommonLaw,
         Some(PlanLaw { gap_cdf: Some(cdf), .. }) => {
-            pair.plan = ks::against_known(cells, scale, cdf);
+            pair.plan = ks::against_known(cells, scale, &**cdf);
             Why::NoHeadways { started: 0 }
         }
     };

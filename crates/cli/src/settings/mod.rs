@@ -28,6 +28,7 @@ use headway_base::Nanos;
 use headway_base::TimeScale;
 use headway_engine::{Keep, Live, RunSpec, Start, wait};
 use headway_live::RequestsError;
+use headway_live::site::Place;
 use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
@@ -54,6 +55,8 @@ pub struct RunSettings {
     pub load: Load,
     /// What becomes of the results.
     pub output: OutputArgs,
+    /// Where the live view is, and the flag that asks for it.
+    pub watch: Option<(Place, &'static str)>,
     /// The scenario behind it, for `--print-scenario`.
     pub file: File,
 }
@@ -150,7 +153,8 @@ impl RunSettings {
             keep: Some(Keep { folder: output.out.clone(), log: !output.no_log }),
             ..base
         };
-        Ok(RunSettings { spec, live, load, output, file })
+        let watch = args.watch.place().map(|place| (place, args.watch.flag()));
+        Ok(RunSettings { spec, live, load, output, watch, file })
     }
 }
 
