@@ -6,8 +6,8 @@ import time
 import urllib.parse
 import urllib.request
 
-from check_watch import where
 from harness import Serve, Skipped, check, equal, expect, free_port, note, spawn, start_run, stop, tool, wait_for
+from watching import where
 
 CONFIGURATION = """
 global: {{ scrape_interval: 2s, scrape_timeout: 1900ms }}
