@@ -9,6 +9,7 @@ mod scenario;
 mod search;
 mod secrets;
 mod sim;
+mod watch;
 
 pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, Stamps};
 pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs};
@@ -19,6 +20,7 @@ pub use scenario::{ScenarioArgs, Setting};
 pub use search::{Named, SearchArgs};
 pub use secrets::SecretArgs;
 pub use sim::{MOST_POINTS, SimArgs, Sweep};
+pub use watch::WatchArgs;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use headway_base::units::{self, UnitError};
@@ -428,6 +430,9 @@ pub struct RunArgs {
     /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// The live view.
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// Addresses that connections are opened from.
@@ -559,6 +564,9 @@ pub struct DemoArgs {
     /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// The live view.
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// `headway serve`.
@@ -657,6 +665,12 @@ pub struct ReportArgs {
     /// What is shown.
     #[command(flatten)]
     pub show: ShowArgs,
+    /// The live view, of a replay.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// With --watch: how many times as fast as the run was, 0.01 to 10000 [default: 1]
+    #[arg(long, value_parser = watch::parse_speed, value_name = "TIMES", help_heading = "Output")]
+    pub speed: Option<f64>,
     /// Exit with 97 if the verdict is INCONCLUSIVE, or over 1 % of the requests waited at the connection cap
     #[arg(long)]
     pub strict: bool,

@@ -13,6 +13,7 @@ pub mod output;
 pub mod progress;
 pub mod repeat;
 pub mod settings;
+pub mod watching;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};

@@ -9,7 +9,7 @@ pub use shards::Shards;
 use crate::settings::Load;
 use headway_base::Nanos;
 use headway_base::Snapshot as Standing;
-use headway_engine::{Observer, Snapshot};
+use headway_engine::{Goal, Observer, Snapshot};
 use headway_stats::summary::ThresholdResult;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write, stderr};
@@ -22,35 +22,12 @@ pub struct Progress {
     seen: u64,
 }
 
-/// What a run is on its way to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Goal {
-    /// The end of its plan.
-    Until(Nanos),
-    /// So many requests.
-    Requests(u64),
-    /// The end of work of which nobody knows how much it is.
-    Done,
-}
-
-impl Goal {
-    /// Of that load.
-    pub fn of(load: &Load) -> Goal {
-        match (load.plan.is_fixed_work(), load.requests) {
-            (false, _) => Goal::Until(load.plan.end()),
-            (true, Some(n)) => Goal::Requests(n),
-            (true, None) => Goal::Done,
-        }
-    }
-
-    /// How far a run is, and of how much.
-    fn reached(self, s: &Standing) -> Option<(u64, u64)> {
-        let ms = |at: Nanos| (at.0 / 1_000_000).max(0) as u64;
-        match self {
-            Goal::Until(end) => Some((ms(s.at), ms(end).max(1))),
-            Goal::Requests(n) => Some((s.ended, n)),
-            Goal::Done => None,
-        }
+/// What a run of that load is on its way to.
+pub fn goal(load: &Load) -> Goal {
+    match (load.plan.is_fixed_work(), load.requests) {
+        (false, _) => Goal::Until(load.plan.end()),
+        (true, Some(n)) => Goal::Requests(n),
+        (true, None) => Goal::Done,
     }
 }
 

@@ -6,6 +6,7 @@ use headway_stats::{PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersP
 use headway_workload::plan::{Group, Source};
 use headway_workload::users::UserPhase;
 use headway_workload::{Plan, Process, Shard};
+use std::sync::Arc;
 
 /// What the statistics need to know of a plan before the first record; `labels` are those of its steps.
 pub fn analysis_setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
@@ -150,7 +151,7 @@ pub fn law(process: Process, profile: Profile, shard: Shard) -> PlanLaw {
     // A thinned Poisson process is Poisson; of other processes a shard's gaps have no simple law.
     let has_law = process.gap_cdf(1.0).is_some() && (shard == Shard::WHOLE || poisson);
     let gap_cdf: Option<headway_stats::GapCdf> =
-        has_law.then(|| Box::new(move |x| process.gap_cdf(x).unwrap_or(f64::NAN)) as _);
+        has_law.then(|| Arc::new(move |x| process.gap_cdf(x).unwrap_or(f64::NAN)) as _);
     let (gap_cov, dispersion) =
         (process.thinned_cov(shard.count()), process.thinned_dispersion(shard.count()));
     PlanLaw { profile, gap_cdf, gap_cov, dispersion, poisson }

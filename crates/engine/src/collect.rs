@@ -8,8 +8,8 @@ use crate::snapshot::{ByLabel, Snapshot};
 use headway_base::{Batch, Batcher, Nanos};
 use headway_live::Control;
 use headway_records::LogWriter;
-use headway_stats::Analysis;
 use headway_stats::summary::ThresholdResult;
+use headway_stats::{Analysis, Facts, Summary};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -38,6 +38,15 @@ pub trait Observer: Send {
     /// Once a second while the run lasts; of a simulation, once a second of its virtual time.
     fn snapshot(&mut self, _: &Snapshot) {}
 
+    /// Whether it wants a summary of what has ended so far, asked before each snapshot: what that is made of is then copied, which
+    /// takes a fraction of a millisecond.
+    fn wants_so_far(&mut self) -> bool {
+        false
+    }
+
+    /// What a summary of what has ended so far is made of, after the snapshot of that instant.
+    fn so_far(&mut self, _: SoFar, _: &Snapshot) {}
+
     /// The last snapshot, when everything has ended.
     fn finished(&mut self, _: &Snapshot) {}
 
@@ -46,6 +55,26 @@ pub trait Observer: Send {
 
     /// This threshold is crossed and ends the run.
     fn aborting(&mut self, _: &ThresholdResult) {}
+}
+
+/// What has ended so far, of which a summary can be made on another thread.
+#[derive(Clone, Debug)]
+pub struct SoFar {
+    at: Nanos,
+    analysis: Analysis,
+    facts: Facts,
+}
+
+impl SoFar {
+    /// The time since the plan's zero.
+    pub fn at(&self) -> Nanos {
+        self.at
+    }
+
+    /// The summary, of what every worker has reported; takes milliseconds.
+    pub fn summary(self) -> Summary {
+        self.analysis.so_far(self.at, self.facts)
+    }
 }
 
 /// Where a collector takes batches from while a run goes on.
@@ -139,21 +168,24 @@ pub struct Collector<'a, 'b> {
     observers: &'a mut [&'b mut dyn Observer],
     /// What has ended since the last snapshot, if an observer wants it.
     by_label: Option<ByLabel>,
+    /// What is known of the run beside its records, for summaries of what has ended so far.
+    facts: Facts,
     /// When the next snapshot is due.
     next: Nanos,
 }
 
 impl<'a, 'b> Collector<'a, 'b> {
-    /// One that feeds `analysis` and `log`; `labels` are those of the steps.
+    /// One that feeds `analysis` and `log`; `labels` are those of the steps, and `facts` what is known of the run.
     pub fn new(
         analysis: Analysis,
         log: Option<LogWriter>,
         labels: &[String],
+        facts: Facts,
         observers: &'a mut [&'b mut dyn Observer],
     ) -> Collector<'a, 'b> {
         let wanted = observers.iter().any(|observer| observer.wants_labels());
         let by_label = wanted.then(|| ByLabel::new(labels));
-        Collector { analysis, log, log_failure: None, observers, by_label, next: EVERY }
+        Collector { analysis, log, log_failure: None, observers, by_label, facts, next: EVERY }
     }
 
     /// Takes one batch.
@@ -177,6 +209,10 @@ impl<'a, 'b> Collector<'a, 'b> {
         if !self.observers.is_empty() {
             let snapshot = self.snapshot(at);
             self.observers.iter_mut().for_each(|observer| observer.snapshot(&snapshot));
+            for observer in self.observers.iter_mut().filter_map(|o| o.wants_so_far().then_some(o)) {
+                let (analysis, facts) = (self.analysis.clone(), self.facts.clone());
+                observer.so_far(SoFar { at, analysis, facts }, &snapshot);
+            }
         }
         true
     }
@@ -279,6 +315,9 @@ mod tests {
         merged: ByLabel,
         snapshots: usize,
         rows: usize,
+        asks: bool,
+        /// Of each summary so far: requests that ended, and by how many the snapshot of that instant knows more.
+        so_far: Vec<(u64, u64)>,
     }
 
     impl Observer for Seen {
@@ -289,6 +328,13 @@ mod tests {
             self.snapshots += 1;
             self.ended.push(snapshot.now.ended);
             self.merged.merge(&snapshot.by_label);
+        }
+        fn wants_so_far(&mut self) -> bool {
+            self.asks
+        }
+        fn so_far(&mut self, so_far: SoFar, snapshot: &Snapshot) {
+            let n = so_far.summary().outcomes.values().sum();
+            self.so_far.push((n, snapshot.now.ended - n));
         }
         fn finished(&mut self, snapshot: &Snapshot) {
             self.ended.push(snapshot.now.ended);
@@ -324,9 +370,9 @@ mod tests {
         let plan = Plan::of(1, Group::open(Process::Constant, profile), Nanos::ZERO, Nanos::from_secs(6));
         let labels = ["list".to_owned(), "add".to_owned()];
         let analysis = Analysis::new(analysis_setup(&plan, &labels, 1));
-        let (mut one, mut other) = (Seen::default(), Seen::default());
+        let (mut one, mut other) = (Seen::default(), Seen { asks: true, ..Seen::default() });
         let mut observers: [&mut dyn Observer; 2] = [&mut one, &mut other];
-        let collector = Collector::new(analysis, None, &labels, &mut observers);
+        let collector = Collector::new(analysis, None, &labels, Facts::default(), &mut observers);
         // Each look at the clock advances it by 50 ms.
         let clock = std::cell::Cell::new(Nanos::ZERO);
         let now = || {
@@ -343,5 +389,13 @@ mod tests {
             assert_eq!(seen.merged, whole);
         }
         assert_eq!(whole.labels[0].outcomes[&Outcome::Status], 60);
+        // Only who asks is handed what has ended so far, and that is all of it.
+        assert!(one.so_far.is_empty());
+        assert_eq!(other.so_far.len(), other.snapshots);
+        assert!(
+            other.so_far.is_sorted() && other.so_far.iter().all(|&(n, more)| n > 0 && more == 0),
+            "{:?}",
+            other.so_far
+        );
     }
 }

@@ -356,7 +356,7 @@ impl Live {
         let mut observers: Vec<&mut dyn Observer> =
             observers.iter_mut().map(|one| &mut **one as &mut dyn Observer).collect();
         observers.extend(publisher.as_mut().map(|publisher| publisher as &mut dyn Observer));
-        let collector = Kept::collector(spec, log, threads as usize, &mut observers);
+        let collector = Kept::collector(spec, &manifest, log, threads as usize, &mut observers);
         let (intake, mut batches) = channel();
         let config = headway_live::Config {
             plan: plan.clone(),

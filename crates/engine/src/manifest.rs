@@ -118,6 +118,11 @@ impl Manifest {
         }
     }
 
+    /// Where its records come from: a simulation has no target.
+    pub(crate) fn source(&self) -> Source {
+        if self.asked.target.is_some() { Source::Live } else { Source::Sim }
+    }
+
     /// What a summary takes from here.
     pub(crate) fn facts(&self, source: Source) -> Facts {
         Facts {

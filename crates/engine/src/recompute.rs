@@ -9,7 +9,7 @@ use headway_base::{Batch, Kind, Nanos, Record};
 use headway_records::{By, Merge, RunFolder, folder};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    FailureReasons, Finding, FindingId, Generator, Severity, ShardCoverage, Source,
+    FailureReasons, Finding, FindingId, Generator, Severity, ShardCoverage,
 };
 use headway_stats::{Analysis, Facts, Summary, Threshold};
 use headway_workload::{Plan, Shard};
@@ -34,10 +34,7 @@ pub struct Told {
 /// # Errors
 /// The log cannot be read, or the manifest's plan is none that this version makes.
 pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, told: Told) -> Result<Summary> {
-    let plan = match log.with_file_name(folder::ARRIVALS).is_file() {
-        true => manifest.plan_beside(log)?,
-        false => manifest.plan.plan().map_err(anyhow::Error::msg)?,
-    };
+    let plan = plan_of(log, &manifest)?;
     let mut recomputed = Recomputed::new(manifest, plan, thresholds)?;
     let mut merge = Merge::of_log(log, By::Started)?;
     while let Some(row) = merge.next_row()? {
@@ -49,6 +46,17 @@ pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, tol
         summary.verdict.findings.push(cut_short(log));
     }
     Ok(summary)
+}
+
+/// The plan whose records are in `log`, with the instants beside it, if there are any.
+///
+/// # Errors
+/// It is none that this version makes.
+pub(crate) fn plan_of(log: &Path, manifest: &Manifest) -> Result<Plan> {
+    match log.with_file_name(folder::ARRIVALS).is_file() {
+        true => manifest.plan_beside(log),
+        false => manifest.plan.plan().map_err(anyhow::Error::msg),
+    }
 }
 
 /// A summary in the making, of records in the order of their starts.
@@ -99,12 +107,10 @@ impl Recomputed {
         self.hand_over(true);
         let Recomputed { manifest, plan, workers, analysis, .. } = self;
         let last = workers.last_done;
-        // A simulation has no target, and took place at no time.
-        let live = manifest.asked.target.is_some();
         let facts = Facts {
             interrupted_at: (!whole && last < plan.end()).then_some(last),
             generator: told.generator,
-            ..manifest.facts(if live { Source::Live } else { Source::Sim })
+            ..manifest.facts(manifest.source())
         };
         let mut summary = analysis.map(|analysis| analysis.finish(facts)).unwrap_or_default();
         summary.shards = told.shards;
@@ -142,8 +148,8 @@ pub fn show_percentiles(summary: &mut Summary, percentiles: &[f64], run: &Path) 
 
 /// The records of a log by the worker that wrote them, each a shard of the plan: only within one worker do requests start in the
 /// order in which they were due.
-struct Workers {
-    batches: Vec<Batch>,
+pub(crate) struct Workers {
+    pub(crate) batches: Vec<Batch>,
     /// The shard of each, as far as it was met.
     shards: Vec<u16>,
     /// When the last request started.
@@ -153,7 +159,7 @@ struct Workers {
 }
 
 impl Workers {
-    fn new(threads: Option<u32>) -> Workers {
+    pub(crate) fn new(threads: Option<u32>) -> Workers {
         let batch = |source| Batch { source, ..Batch::default() };
         let count = threads.and_then(|n| u16::try_from(n).ok()).unwrap_or(1).max(1);
         Workers {
@@ -164,22 +170,29 @@ impl Workers {
         }
     }
 
-    fn push(&mut self, record: Record) {
-        self.last_done = self.last_done.max(record.done);
-        let place = self.shards.iter().position(|&shard| shard == record.shard).unwrap_or_else(|| {
-            self.shards.push(record.shard);
+    /// The batch of the worker that wrote the rows of that shard.
+    pub(crate) fn of(&mut self, shard: u16) -> &mut Batch {
+        let place = self.shards.iter().position(|&met| met == shard).unwrap_or_else(|| {
+            self.shards.push(shard);
             self.shards.len() - 1
         });
         if place == self.batches.len() {
             self.batches.push(Batch { source: place as u16, ..Batch::default() });
         }
-        let batch = &mut self.batches[place];
+        &mut self.batches[place]
+    }
+
+    fn push(&mut self, record: Record) {
+        self.last_done = self.last_done.max(record.done);
+        let mut reached = self.reached;
+        let batch = self.of(record.shard);
         // A session's row stands for requests that have rows of their own.
         if let Some(start) = record.start().filter(|_| record.kind == Kind::Request) {
-            self.reached = start.started;
+            reached = start.started;
             batch.starts.push(start);
         }
         batch.records.push(record);
+        self.reached = reached;
     }
 
     fn hand_over(&mut self, analysis: &mut Analysis, last: bool) {

@@ -3,7 +3,7 @@
 //! What is by label merges: snapshots of one run, in any order, or those of several machines.
 
 use hdrhistogram::Histogram;
-use headway_base::{Kind, Outcome, Record};
+use headway_base::{Kind, Nanos, Outcome, Record};
 use std::collections::BTreeMap;
 
 /// Significant digits of the response times: they are within 0.1 %.
@@ -21,6 +21,29 @@ pub struct Snapshot {
     /// What has ended since the last snapshot; without labels unless an observer wants them
     /// ([`wants_labels`](crate::Observer::wants_labels)).
     pub by_label: ByLabel,
+}
+
+/// What a run is on its way to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// The end of its plan.
+    Until(Nanos),
+    /// So many requests.
+    Requests(u64),
+    /// The end of work of which nobody knows how much it is.
+    Done,
+}
+
+impl Goal {
+    /// How far a run is, and of how much: milliseconds, or requests.
+    pub fn reached(self, now: &headway_base::Snapshot) -> Option<(u64, u64)> {
+        let ms = |at: Nanos| (at.0 / 1_000_000).max(0) as u64;
+        match self {
+            Goal::Until(end) => Some((ms(now.at), ms(end).max(1))),
+            Goal::Requests(n) => Some((now.ended, n)),
+            Goal::Done => None,
+        }
+    }
 }
 
 /// Requests that ended, by label.
@@ -103,7 +126,7 @@ impl ByLabel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headway_base::{Nanos, Stamp};
+    use headway_base::Stamp;
 
     fn record(step: u16, response: Nanos, outcome: Outcome) -> Record {
         let sent = Stamp::from(Nanos::ZERO);

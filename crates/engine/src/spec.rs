@@ -193,6 +193,7 @@ impl Kept {
     /// What takes the batches of the `workers` of that run to the log and to the statistics.
     pub(crate) fn collector<'a, 'b>(
         spec: &RunSpec,
+        manifest: &Manifest,
         log: Option<LogWriter>,
         workers: usize,
         observers: &'a mut [&'b mut dyn Observer],
@@ -200,7 +201,7 @@ impl Kept {
         let setup = tolerating(analysis_setup(&spec.plan, &spec.labels, workers), &spec.shown);
         let whole = spec.plan.shard == Shard::WHOLE;
         let analysis = Analysis::new(setup).judging(if whole { spec.thresholds.clone() } else { Vec::new() });
-        Collector::new(analysis, log, &spec.labels, observers)
+        Collector::new(analysis, log, &spec.labels, manifest.facts(manifest.source()), observers)
     }
 
     /// The result: the summary of what was collected, with what the run itself adds to it. Writes the reports; a full disk does

@@ -23,6 +23,7 @@ pub mod requests;
 pub mod run;
 pub mod senders;
 pub mod serve;
+pub mod site;
 pub mod tcp_counters;
 pub mod tls;
 mod transport;

@@ -6,6 +6,7 @@
 
 mod first_screen;
 mod formats;
+mod live_view;
 mod samples;
 
 use headway_report::{ALL, Material, Style, find, of_extension, parse};

@@ -1,11 +1,12 @@
 //! What the analysis costs per request, start and record together.
 //!
 //! `cargo run --release -p headway-stats --example cost [SOURCES] [LABELS]`. Feeds synthetic Poisson traffic in
-//! batches as live workers hand them over and reports nanoseconds per request. A report, not a test.
+//! batches as live workers hand them over and reports nanoseconds per request, and what a snapshot and a summary so far take. A report, not a test.
 
 use headway_base::random::Stream;
 use headway_base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Workload};
+use std::sync::Arc;
 
 #[expect(clippy::disallowed_types, reason = "an example that measures; the library has no clock")]
 type Clock = std::time::Instant;
@@ -23,7 +24,7 @@ fn main() {
         workload: Workload::Open,
         plan: Some(PlanLaw {
             profile: Profile::new(&[Phase::hold(Nanos::from_secs(seconds), Rate(rate))]),
-            gap_cdf: Some(Box::new(|x: f64| -(-x).exp_m1())),
+            gap_cdf: Some(Arc::new(|x: f64| -(-x).exp_m1())),
             gap_cov: 1.0,
             dispersion: 1.0,
             poisson: true,
@@ -46,12 +47,19 @@ fn main() {
     let snapshot = analysis.snapshot(Nanos::from_secs(seconds));
     let shown = begun.elapsed();
     let begun = Clock::now();
+    let copy = analysis.clone();
+    let copied = begun.elapsed();
+    let begun = Clock::now();
+    let so_far = copy.so_far(Nanos::from_secs(seconds), Facts::default());
+    let summed = begun.elapsed();
+    let begun = Clock::now();
     let summary = analysis.finish(Facts::default());
     println!(
         "{requests} requests from {sources} sources, {labels} labels: {:.1} ns per request (median round); snapshot {shown:.1?} \
-         ({} ended); finish {:.1?}; CoV {:?}",
+         ({} ended); copy {copied:.1?}, of it a summary so far {summed:.1?} ({} requests); finish {:.1?}; CoV {:?}",
         costs[costs.len() / 2],
         snapshot.ended,
+        so_far.measured.n,
         begun.elapsed(),
         summary.arrivals.cov
     );

@@ -15,9 +15,9 @@ use crate::merge::Merge;
 use crate::phase::Measured;
 use crate::requests::Requests;
 use crate::series::{Level, Recent, Series};
-use crate::setup::{Foreign, Setup, Workload};
+use crate::setup::{Facts, Foreign, Setup, Workload};
 use crate::streams::{PATIENCE, Streams};
-use crate::summary::ThresholdResult;
+use crate::summary::{FindingId, Summary, ThresholdResult};
 use crate::thresholds::Threshold;
 use crate::thresholds::measure::{MetricsView, Thresholds};
 use crate::users::Loops;
@@ -27,7 +27,7 @@ use headway_base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start, Trigger
 const ROWS: u64 = 1_024;
 
 /// Takes the batches of one run and sums it up.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Analysis {
     setup: Setup,
     measured: Measured,
@@ -246,6 +246,20 @@ impl Analysis {
     pub fn snapshot(&mut self, now: Nanos) -> Snapshot {
         let reported = self.starts.watermark().clamp(i64::MIN / 2, i64::MAX / 2);
         self.recent.snapshot(now, Nanos(reported))
+    }
+
+    /// The summary of what has ended so far, of a run that goes on: up to the instant which every source has passed, or `now` if that
+    /// is earlier. Nothing in it says that the run was cut short, and no request that is still under way counts as lost. It is laid out as
+    /// at the end, which takes milliseconds: meant for a copy of the analysis, on a thread that nobody waits for.
+    pub fn so_far(self, now: Nanos, facts: Facts) -> Summary {
+        let reported = Nanos(self.starts.watermark()).min(now).max(Nanos::ZERO);
+        let mut summary = self.finish(Facts { interrupted_at: Some(reported), ..facts });
+        (summary.measured.interrupted, summary.measured.aborted) = (false, false);
+        let of_an_end = |id: &FindingId| {
+            matches!(id, FindingId::Interrupted | FindingId::Aborted | FindingId::Unaccounted)
+        };
+        summary.verdict.findings.retain(|finding| !of_an_end(&finding.id));
+        summary
     }
 
     /// The first threshold that may end the run and is crossed at `now` by the requests that have ended so far, judged

@@ -21,7 +21,7 @@ use headway_base::{Nanos, Start, TimeScale, Trigger};
 /// wide, as those of the plain one.
 pub(crate) const RESCALED_UNIT: f64 = 1.0 / (1u64 << 24) as f64;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ArrivalsKept {
     pub measured: Measured,
     /// Whether intended times are known apart from the starts: everywhere but in most other tools' logs.
@@ -110,7 +110,7 @@ pub(crate) struct LongGap {
 
 /// Headways on the scale on which the plan's rate is 1; kept only where the rate varies over the measured phase, else
 /// the plain ones differ by a factor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rescaled {
     before: f64,
     /// The cumulative rate at the start of the measured phase, and nanoseconds of it per expected arrival.

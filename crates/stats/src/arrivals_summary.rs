@@ -238,7 +238,7 @@ fn distances(
             Why::SimultaneousArrivals { share: cdf(0.0) }
         }
         Some(PlanLaw { gap_cdf: Some(cdf), .. }) => {
-            pair.plan = ks::against_known(cells, scale, cdf);
+            pair.plan = ks::against_known(cells, scale, &**cdf);
             Why::NoHeadways { started: 0 }
         }
     };

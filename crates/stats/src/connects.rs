@@ -11,7 +11,7 @@ use crate::summary::{ConnectCounts, ConnectRates, Connects, PlanSummary};
 use headway_base::{Nanos, Outcome, Record, TimeScale};
 
 /// What is kept of attempts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ConnectsKept {
     measured: Measured,
     counts: ConnectCounts,

@@ -80,7 +80,7 @@ impl Ord for Ended {
 }
 
 /// The delays of one run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
     /// Ends that were told and lie after the last start that was taken.
     ends: BinaryHeap<Reverse<Ended>>,

@@ -13,7 +13,7 @@ use headway_base::random::{Stream, streams};
 const MOST: u64 = 1 << 16;
 
 /// Headways of dithered stamps.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Dither {
     step: i64,
     draws: Stream,

@@ -19,13 +19,13 @@ pub const MOST_SERIES: usize = 24;
 const FEWEST: f64 = 10.0;
 
 /// Rows of each label.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LabelSeries {
     width: i64,
     labels: Vec<Vec<Row>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Row {
     failed: u64,
     responses: Option<Coarse>,

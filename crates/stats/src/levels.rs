@@ -39,7 +39,7 @@ impl Changes {
 }
 
 /// A level over the segments of the measured phase, and how high it rose.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Levels {
     measured: Measured,
     before: i64,
@@ -121,7 +121,7 @@ impl Levels {
 }
 
 /// The level at instants a fixed time apart: 1 ms, doubled as often as it takes to keep their number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Peaks {
     width: i64,
     /// Change since the look before, the look itself included.

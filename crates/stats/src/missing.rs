@@ -13,7 +13,7 @@ const MOST: usize = 250_000;
 /// Group and number of a session that arrived, or of a closed user.
 type Key = (u16, bool, u64);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct MissingValues {
     /// Number of the session, and the step that failed last in it.
     failed: HashMap<Key, (u64, u16)>,

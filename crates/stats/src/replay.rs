@@ -55,7 +55,7 @@ const WAITED: f64 = 0.1;
 const UNIT: u32 = 8;
 
 /// When requests were sent, and how long they took from then.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Observed {
     sent: Vec<i64>,
     took: Vec<u32>,

@@ -17,7 +17,7 @@ use headway_base::{Nanos, Outcome, Record, Trigger};
 use std::collections::BTreeMap;
 
 /// What is kept of the requests that ended and were due in the measured phase.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Requests {
     /// Whether rows tell how long a request was held back.
     compares: bool,
@@ -92,13 +92,13 @@ impl NotSent {
 }
 
 /// Response times of what was due by the plan, and of what was due after an answer: with an answer, and without.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Split {
     open: [Strata; 2],
     session: [Strata; 2],
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LabelKept {
     observed: Labelled,
     censored: Labelled,

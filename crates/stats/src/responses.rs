@@ -25,7 +25,7 @@ use crate::tail::power_law;
 use std::cell::OnceCell;
 
 /// Observations of one quantity, by segment; nothing is allocated for segments without any.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Strata {
     segments: [Option<Box<Segment>>; SEGMENTS],
 }

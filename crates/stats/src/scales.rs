@@ -15,7 +15,7 @@ const TELLING: usize = 4_096;
 const BINS: f64 = 4.0;
 
 /// Counts of the judged stream.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scales {
     origin: i64,
     end: i64,
@@ -27,7 +27,7 @@ pub(crate) struct Scales {
     pub line: Option<Line>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Kept {
     ladder: Ladder,
     spectrum: Spectrum,

@@ -35,7 +35,7 @@ pub(crate) const SECOND: i64 = 1_000_000_000;
 const SHORT: [(i64, i64); 3] = [(SECOND / 10, 10), (SECOND / 5, 30), (SECOND / 2, 60)];
 
 /// Row after row, as wide as it takes to stay under [`MOST_ROWS`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Series {
     width: i64,
     rows: Vec<Row>,
@@ -47,7 +47,7 @@ pub(crate) struct Series {
     labels: LabelSeries,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Row {
     started: u64,
     /// Connections that were established within.
@@ -419,7 +419,7 @@ fn means(row: &Row, levels: &mut [i64; LEVELS], width: i64) -> [f64; LEVELS] {
 }
 
 /// The last few seconds in slots of 100 ms, so that a second can end where all sources have reported.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Recent {
     slots: Vec<Slot>,
     merged: Coarse,
@@ -428,7 +428,7 @@ pub(crate) struct Recent {
     pub failed: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Slot {
     number: i64,
     started: u64,

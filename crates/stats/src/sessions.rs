@@ -16,7 +16,7 @@ use crate::summary::{Held, NotComputed, Sessions, Why};
 use headway_base::{Nanos, Outcome, Record, Trigger};
 use std::collections::HashMap;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SessionsKept {
     measured: Measured,
     /// What a session is to do, by group; empty where that is not known.
@@ -283,7 +283,7 @@ fn earlier(first: &mut [Option<Nanos>], step: usize, at: Nanos) {
 }
 
 /// How long requests were held back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct HeldKept {
     cells: Fine,
     sums: Sums,

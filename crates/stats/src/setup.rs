@@ -9,6 +9,7 @@ use headway_base::{Nanos, Profile, TimeScale};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How the load comes about; decides which rules apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -31,6 +32,7 @@ pub enum Workload {
 }
 
 /// The plan as far as the statistics need it.
+#[derive(Clone)]
 pub struct PlanLaw {
     /// Rate over time of the load that this process sends (its shard's part), from the plan's zero.
     pub profile: Profile,
@@ -46,7 +48,7 @@ pub struct PlanLaw {
 }
 
 /// Distribution function of unit-mean gaps.
-pub type GapCdf = Box<dyn Fn(f64) -> f64 + Send + Sync>;
+pub type GapCdf = Arc<dyn Fn(f64) -> f64 + Send + Sync>;
 
 impl fmt::Debug for PlanLaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,7 +141,7 @@ pub struct SessionAsked {
 }
 
 /// What an analysis must know before the first record.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Setup {
     /// Labels of the steps; `step` of a record is an index into it.
     pub labels: Vec<String>,

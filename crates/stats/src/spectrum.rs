@@ -44,6 +44,15 @@ pub(crate) struct Spectrum {
     planner: RealFftPlanner<f32>,
 }
 
+impl Clone for Spectrum {
+    fn clone(&self) -> Spectrum {
+        let Spectrum { step, end, block, begins, blocks, arrivals, within, .. } = *self;
+        // What a planner has planned is only remembered, and costs time and no result when it is planned again.
+        let (counts, power, planner) = (self.counts.clone(), self.power.clone(), RealFftPlanner::new());
+        Spectrum { step, end, block, begins, counts, power, blocks, arrivals, within, planner }
+    }
+}
+
 impl fmt::Debug for Spectrum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spectrum")

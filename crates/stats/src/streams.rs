@@ -50,7 +50,7 @@ struct Stream {
 }
 
 /// What all streams have in common.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Frame {
     measured: Measured,
     grids: Vec<Grid>,
@@ -58,7 +58,7 @@ struct Frame {
     varies: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Streams {
     frame: Frame,
     /// Whether intended times are known apart from the starts.

@@ -8,7 +8,7 @@ use crate::summary::{TimePart, TimeSplit};
 use headway_base::{Nanos, Record};
 
 /// What is kept of each part.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TimeSplitKept {
     connect: Part,
     tls: Part,
@@ -41,7 +41,7 @@ impl TimeSplitKept {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Part {
     cells: Fine,
     sums: Sums,

@@ -25,7 +25,7 @@ const OVERLAPPING: f64 = 0.001;
 const NEARLY_ALL: f64 = 0.95;
 
 /// Everything beyond open requests that is kept of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Loops {
     measured: Measured,
     workload: Workload,

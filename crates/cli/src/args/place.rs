@@ -108,6 +108,7 @@ impl RunArgs {
             notes,
             secrets: _,
             output,
+            watch,
         } = self;
         let rates = Instead::search("a search chooses the rates: write --from and --to");
         let length =
@@ -213,6 +214,7 @@ impl RunArgs {
                 Instead::NOTHING.rounds(before),
             ),
             (output.quiet, "--quiet", Instead::NOTHING.rounds(before)),
+            (watch.place().is_some(), watch.flag(), each.rounds(single)),
             (output.show.open, "--open", Instead::NOTHING.rounds(single)),
             (
                 !demands.thresholds.is_empty(),

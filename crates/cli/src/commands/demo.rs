@@ -61,7 +61,7 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
     let Command::Run(run) = Args::try_parse_from(flags)?.command else {
         unreachable!("these are flags of headway run")
     };
-    let run = RunArgs { output: args.output.clone(), wait: args.wait, ..*run };
+    let run = RunArgs { output: args.output.clone(), wait: args.wait, watch: args.watch.clone(), ..*run };
     let mut words = ["headway", "demo", "-R", &rate].map(str::to_owned).to_vec();
     words.extend(args.wait.words());
     RunSettings::resolve(&run, &words).map_err(Failure::usage)

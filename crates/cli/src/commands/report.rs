@@ -5,9 +5,14 @@
 use crate::args::ReportArgs;
 use crate::exit::{self, Failure};
 use crate::output::{self, Shown};
+use crate::progress::Progress;
 use crate::settings::{Output, Subject, outputs_fit, reports_fit};
+use crate::{interrupt, watching};
 use anyhow::{Context as _, Result, anyhow};
-use headway_engine::{Error, Manifest, Told, files, recompute, show_percentiles};
+use headway_engine::watch::Watch;
+use headway_engine::{Error, Goal, Manifest, Told, files, recompute, replay, show_percentiles};
+use headway_live::Control;
+use headway_live::site::Place;
 use headway_records::RunFolder;
 use headway_report::Material;
 use headway_stats::thresholds::{check_steps, judge, of_summary};
@@ -28,6 +33,16 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let wanted = args.reports.wanted();
     let records = args.run.join(headway_records::folder::RECORDS).is_file() || args.run.is_file();
     let no_records = (!records).then_some("this run kept none");
+    let view = args.watch.place().map(|place| (place, args.watch.flag()));
+    match (&view, records) {
+        (Some((_, flag)), false) => {
+            return Err(Failure::usage(anyhow!("{flag}: this run kept no records to replay: leave it out")));
+        }
+        (None, _) if args.speed.is_some() => {
+            return Err(Failure::usage(anyhow!("--speed is that of a replay: write --watch, too")));
+        }
+        _ => {}
+    }
     let subject = Subject::run(no_records);
     reports_fit(&wanted, subject).map_err(Failure::usage)?;
     outputs_fit(&wanted.iter().map(Output::report).collect::<Vec<_>>()).map_err(Failure::usage)?;
@@ -54,8 +69,37 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     show_percentiles(&mut summary, &args.show.percentiles, &folder).map_err(Failure::usage)?;
     let log = records.then(|| RunFolder::open(&args.run)).transpose()?.map(|run| run.records());
     let shown = Shown { folder: Some(&folder), ..Shown::run(&summary, None, log.as_deref()).by(&args.show) };
+    let watch = match &view {
+        Some(view) => Some(replayed(args, view, &summary)?),
+        None => None,
+    };
     let failed = output::complain(output::deliver(shown, &wanted, false));
+    watch.into_iter().for_each(Watch::close);
     Ok(if failed { exit::FAILED } else { exit::of_summary(&summary, args.strict) })
+}
+
+/// Replays the records of a run to a live view, which ends as the report of `summary`. Waits for its first reader.
+fn replayed(args: &ReportArgs, view: &(Place, &'static str), summary: &Summary) -> Result<Watch, Failure> {
+    let run = RunFolder::open(&args.run).map_err(Failure::usage)?;
+    let document = Manifest::read(&run.plan()).map_err(Failure::usage)?;
+    let asked = args.demands.thresholds.as_slice();
+    let thresholds = if asked.is_empty() { own_thresholds(&document)? } else { asked.to_vec() };
+    let plan = document.plan.plan().map_err(|text| Failure::usage(anyhow!(text)))?;
+    let goal = match document.asked.requests.filter(|_| plan.is_fixed_work()) {
+        Some(n) => Goal::Requests(n),
+        None if plan.is_fixed_work() => Goal::Done,
+        None => Goal::Until(plan.end()),
+    };
+    let control = Control::default();
+    interrupt::steer_plays(&control)?;
+    let mut watch = watching::open(view, goal)?;
+    watch.wait_for_reader(&control);
+    let mut progress = Progress::new(goal);
+    let speed = args.speed.unwrap_or(1.0);
+    replay(&run.records(), &document, thresholds, speed, &control, &mut [&mut progress, &mut watch])?;
+    progress.finish();
+    watch.ended(summary);
+    Ok(watch)
 }
 
 /// A study, rendered again from its document: it keeps no records to compute anything from.
@@ -65,6 +109,8 @@ fn study(args: &ReportArgs) -> Result<u8, Failure> {
         (args.recompute, "--recompute"),
         (!args.show.percentiles.is_empty(), "--percentiles"),
         (args.show.histogram, "--histogram"),
+        (args.watch.place().is_some(), args.watch.flag()),
+        (args.speed.is_some(), "--speed"),
     ];
     if let Some((_, flag)) = of_a_run.iter().find(|(given, _)| *given) {
         return Err(Failure::usage(anyhow!(

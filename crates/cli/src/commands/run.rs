@@ -5,8 +5,10 @@ use crate::args::RunArgs;
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
-use crate::progress::{Goal, Progress};
+use crate::progress::{Progress, goal};
 use crate::settings::{Output, RunSettings, Subject, outputs_fit, reports_fit};
+use crate::watching;
+use headway_engine::watch::Watch;
 use headway_engine::{Backend, Keep, Observer, Place, Start, dry_run};
 use headway_live::Control;
 use headway_records::RunFolder;
@@ -73,21 +75,26 @@ pub(super) fn play(
     for finding in settings.live.findings(&settings.spec).iter().filter(|_| !quiet) {
         let _ = writeln!(std::io::stderr(), "headway: {}", headway_report::words::findings::text(finding));
     }
-    let mut progress = (!quiet).then(|| Progress::new(Goal::of(&settings.load)));
+    let goal = goal(&settings.load);
+    let mut watch = settings.watch.as_ref().map(|asked| watching::open(asked, goal)).transpose()?;
+    let mut progress = (!quiet).then(|| Progress::new(goal));
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(progress.as_mut().map(|progress| progress as &mut dyn Observer));
+    observers.extend(watch.as_mut().map(|watch| watch as &mut dyn Observer));
     let backend = Backend::Live(Box::new(settings.live.clone()));
     let played = backend.play(&settings.spec, &control, &mut observers);
     let result = played.map_err(|error| Failure::from(error).hiding(&settings.live.redactor))?;
     if let Some(progress) = &progress {
         progress.finish();
     }
+    watch.iter().for_each(|watch| watch.ended(&result.summary));
     let folder = result.folder.as_ref();
     let log = folder.filter(|_| !settings.output.no_log).map(RunFolder::records);
     let notes = notes(&result.summary);
     let shown = Shown::run(&result.summary, folder, log.as_deref()).by(&settings.output.show);
     let shown = Shown { notes: &notes, ..shown };
     let written = output::deliver(shown, &wanted, quiet);
+    watch.into_iter().for_each(Watch::close);
     let code = exit::of_summary(&result.summary, settings.output.strict);
     if result.summary.is_unreachable() {
         let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.live.shown_target);

@@ -30,6 +30,7 @@ use headway_engine::destination::Address;
 use headway_engine::live::DEFAULT_LATE;
 use headway_engine::{Keep, Live, Place, RunSpec, Start, wait};
 use headway_live::RequestsError;
+use headway_live::site::Place;
 use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
@@ -56,6 +57,8 @@ pub struct RunSettings {
     pub load: Load,
     /// What becomes of the results.
     pub output: OutputArgs,
+    /// Where the live view is, and the flag that asks for it.
+    pub watch: Option<(Place, &'static str)>,
     /// The scenario behind it, for `--print-scenario`.
     pub file: File,
 }
@@ -168,7 +171,8 @@ impl RunSettings {
             keep: Some(Keep { place: place(&output, load.plan.shard)?, log: !output.no_log }),
             ..base
         };
-        Ok(RunSettings { spec, live, load, output, file })
+        let watch = args.watch.place().map(|place| (place, args.watch.flag()));
+        Ok(RunSettings { spec, live, load, output, watch, file })
     }
 }
 

@@ -1,11 +1,13 @@
 //! Summaries computed again from the records.
 
 use clap::Parser as _;
+use headway_base::{Kind, Nanos};
 use headway_cli::args::{Args, Command};
 use headway_cli::settings::simulated;
-use headway_engine::{Manifest, Told, recompute};
-use headway_records::RunFolder;
+use headway_engine::{Control, Manifest, Observer, Snapshot, Told, recompute, replay};
+use headway_records::{LogReader, RunFolder};
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn sessions_of_several_requests_are_counted_again_as_they_were() {
@@ -28,4 +30,53 @@ fn sessions_of_several_requests_are_counted_again_as_they_were() {
     assert_eq!(again.arrivals, first.arrivals);
     assert_eq!(again.sessions, first.sessions);
     assert_eq!(again.verdict.load, first.verdict.load);
+}
+
+/// What a replay shows: how many requests had ended when.
+#[derive(Default)]
+struct Shown(Vec<(Nanos, u64)>);
+
+impl Observer for Shown {
+    fn snapshot(&mut self, snapshot: &Snapshot) {
+        self.0.push((snapshot.now.at, snapshot.now.ended));
+    }
+    fn finished(&mut self, snapshot: &Snapshot) {
+        self.0.push((snapshot.now.at, snapshot.now.ended));
+    }
+}
+
+#[test]
+fn a_replay_shows_each_request_when_it_ended_and_comes_to_the_same_summary() {
+    for name in ["simulation", "run"] {
+        let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/folders/0.1.0").join(name);
+        let run = RunFolder::open(&recorded).unwrap();
+        let manifest = || Manifest::read(&run.plan()).unwrap();
+        let mut ends = Vec::new();
+        let mut log = LogReader::open(&run.records()).unwrap();
+        while let Some(batch) = log.next_batch().unwrap() {
+            let requests = batch.iter().filter(|row| row.kind == Kind::Request);
+            ends.extend(requests.map(|row| (row.done, u64::from(row.count))));
+        }
+        let mut shown = Shown::default();
+        let summary =
+            replay(&run.records(), &manifest(), Vec::new(), 500.0, &Control::default(), &mut [&mut shown]);
+        let summary = summary.unwrap().expect("nobody stopped it");
+        assert_eq!(
+            summary,
+            recompute(&run.records(), manifest(), Vec::new(), Told::default()).unwrap(),
+            "{name}"
+        );
+        let (last, before) = shown.0.split_last().unwrap();
+        assert_eq!(last.1, ends.iter().map(|(_, n)| n).sum::<u64>(), "{name}");
+        assert!(!ends.is_empty());
+        for (at, ended) in before {
+            let due: u64 = ends.iter().filter(|(done, _)| done <= at).map(|(_, n)| n).sum();
+            assert_eq!(*ended, due, "{name} at {at}");
+        }
+        // One that is stopped has nothing to say.
+        let control = Control::default();
+        control.stop();
+        let stopped = replay(&run.records(), &manifest(), Vec::new(), 0.01, &control, &mut []).unwrap();
+        assert!(stopped.is_none());
+    }
 }

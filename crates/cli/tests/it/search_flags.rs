@@ -110,6 +110,8 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("quiet", &["--quiet"], Obeyed, Obeyed),
     ("no_log", &["--no-log"], Refused, Refused),
     ("strict", &["--strict"], Refused, Refused),
+    ("watch", &["--watch"], Refused, Refused),
+    ("watch_addr", &["--watch-addr", "127.0.0.1:0"], Refused, Refused),
     ("from", &["--from", "7/s"], Obeyed, Obeyed),
     ("to", &["--to", "70/s"], Obeyed, Obeyed),
     ("precision", &["--precision", "7%"], Obeyed, Obeyed),

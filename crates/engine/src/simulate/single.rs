@@ -56,7 +56,7 @@ impl Sim {
         let mut network = Network::new(&play.model, plan).map_err(Error::usage)?;
         let kept = Kept::make(spec, None)?;
         let log = kept.begin(spec, &manifest)?;
-        let collector = Kept::collector(spec, log, 1, observers);
+        let collector = Kept::collector(spec, &manifest, log, 1, observers);
         let taking = RefCell::new(Taking { collector, warm_up: InTheCourse::new(plan) });
         let mut sink = Until { to: Batcher::new(0, ROWS, |batch| taking.borrow_mut().take(batch)), cancel };
         let played = headway_sim::play(plan, plan.shard, spec.limits, &mut network, generator, &mut sink);

@@ -1,14 +1,20 @@
 // The charts. Each builder gets its place in the page and returns the plots that it made, so that they can be drawn
 // anew when the colours or the width change; draw.js does both.
 "use strict";
-const summary = JSON.parse(document.getElementById("summary").textContent);
-const marks = JSON.parse(document.getElementById("marks").textContent);
-// Another run's response times, where the page shows some.
-const beside = summary.beside?.run;
-const generator = summary.generator || { stalls: [] };
-// What status codes and kinds of failure are called, and the steps to draw.
-const names = JSON.parse(document.getElementById("names").textContent);
-const steps = JSON.parse(document.getElementById("steps").textContent);
+// What the charts are drawn of: the summary, what its findings mark, what status codes and kinds of failure are called, and the steps to
+// draw. `beside` is another run's response times, where the page shows some.
+let summary, marks, names, steps, beside, generator, clock;
+const take = (data) => {
+  ({ summary, marks, names, steps } = data);
+  beside = summary.beside?.run;
+  generator = summary.generator || { stalls: [] };
+  clock = summary.audit ? "seconds since the first start" : "seconds since the plan's zero";
+};
+// A report has it in the page. The live view takes it again and again.
+if (document.getElementById("summary")) {
+  const embedded = (id) => [id, JSON.parse(document.getElementById(id).textContent)];
+  take(Object.fromEntries(["summary", "marks", "names", "steps"].map(embedded)));
+}
 let logTime = true;
 
 // Shades the warm-up and the findings' times behind a plot over time. What took less than a hundredth of what is shown is a tick at the
@@ -85,7 +91,6 @@ const timeMarks = (numbered, findings = numbered) => (u) => {
 // The middle of a row, to the digits that its length calls for.
 const timeOf = (rows) =>
   ({ label: "time", value: (u, v) => (v == null ? "-" : v.toFixed(rows[0].to_s - rows[0].from_s < 0.9 ? 2 : 1) + " s") });
-const clock = summary.audit ? "seconds since the first start" : "seconds since the plan's zero";
 const overTime = (place) => {
   const rows = summary.series;
   const xs = rows.map((row) => (row.from_s + row.to_s) / 2);
@@ -381,6 +386,6 @@ const builders = {
   "steps-over-time": stepsOverTime, bytes: bytesOverRun, histogram, percentiles, headways, dispersion,
 };
 // Of an audit's page; audit.js is absent on any other.
-if (summary.audit) Object.assign(builders, { counts, groups });
+if (summary?.audit) Object.assign(builders, { counts, groups });
 // Of a simulated model's; model.js is absent on any other.
-if (summary.simulation) Object.assign(builders, { "model-over-time": modelOverTime, "model-by-copy": modelByCopy });
+if (summary?.simulation) Object.assign(builders, { "model-over-time": modelOverTime, "model-by-copy": modelByCopy });

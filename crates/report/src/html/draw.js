@@ -11,14 +11,15 @@ const draw = (place) => {
     place.textContent = "This chart could not be drawn; its numbers are in the table below.";
   }
 };
-const places = [...document.querySelectorAll("[data-chart]")];
+let places = [];
 const drawAll = () => {
   places.forEach(draw);
   page.dataset.rendered = String(drawn.size);
 };
-
-const timePlace = places.find((place) => place.dataset.chart === "over-time");
-if (timePlace) {
+// Above the chart of response times over the run, a button that changes their axis.
+const offerAxis = () => {
+  const place = places.find((place) => place.dataset.chart === "over-time");
+  if (!place || place.previousElementSibling) return;
   const tools = document.createElement("div");
   tools.className = "chart-tools";
   const toggle = document.createElement("button");
@@ -28,12 +29,24 @@ if (timePlace) {
   toggle.addEventListener("click", () => {
     logTime = !logTime;
     toggle.setAttribute("aria-pressed", String(logTime));
-    draw(timePlace);
+    draw(place);
   });
   tools.append(toggle);
-  timePlace.before(tools);
-}
-drawAll();
+  place.before(tools);
+};
+// Draws what the page has room for now, but for places that are to stay as they are.
+const drawPage = (stays = () => false) => {
+  places = [...document.querySelectorAll("[data-chart]")];
+  for (const [place, plots] of drawn) {
+    if (places.includes(place)) continue;
+    plots.forEach((plot) => plot.destroy());
+    drawn.delete(place);
+  }
+  offerAxis();
+  places.filter((place) => !drawn.has(place) || !stays(place)).forEach(draw);
+  page.dataset.rendered = String(drawn.size);
+};
+drawPage();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 addEventListener("beforeprint", () => { page.dataset.printing = "yes"; drawAll(); });
 addEventListener("afterprint", () => { delete page.dataset.printing; drawAll(); });

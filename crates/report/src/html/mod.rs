@@ -12,6 +12,7 @@ mod comparison;
 mod content;
 mod demands;
 mod figures;
+pub mod live;
 mod markup;
 mod model;
 mod rates;
@@ -31,6 +32,7 @@ use headway_stats::search::Searched;
 use headway_stats::study::Study;
 use markup::{Markup, script_json};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The version of the vendored chart library.
 pub const UPLOT_VERSION: &str = "1.6.32";
@@ -98,24 +100,29 @@ fn page(summary: &Summary, style: &Style) -> Vec<u8> {
     let mut page = Markup::default();
     head(&mut page, summary);
     page.raw("<body>\n<main>\n");
-    verdict::header(&mut page, summary);
-    verdict::verdict(&mut page, summary);
-    tiles::key_numbers(&mut page, summary);
-    run_content::thresholds(summary).iter().for_each(|part| content::section(&mut page, part));
-    match &summary.audit {
-        Some(found) => audit::sections(&mut page, summary, found),
-        None => sections(&mut page, summary),
-    }
-    if summary.audit.is_none() || summary.plan.is_some() {
-        run::settings(&mut page, summary);
-    }
-    run::not_computed(&mut page, summary);
-    run::repeat(&mut page, summary, style);
+    whole(&mut page, summary, style);
     page.raw("</main>\n");
     footer(&mut page);
     scripts(&mut page, summary);
     page.raw("</body>\n</html>\n");
     page.into_bytes()
+}
+
+/// All that the report says.
+fn whole(page: &mut Markup, summary: &Summary, style: &Style) {
+    verdict::header(page, summary);
+    verdict::verdict(page, summary);
+    tiles::key_numbers(page, summary);
+    run_content::thresholds(summary).iter().for_each(|part| content::section(page, part));
+    match &summary.audit {
+        Some(found) => audit::sections(page, summary, found),
+        None => sections(page, summary),
+    }
+    if summary.audit.is_none() || summary.plan.is_some() {
+        run::settings(page, summary);
+    }
+    run::not_computed(page, summary);
+    run::repeat(page, summary, style);
 }
 
 /// What a run or a simulation shows between the verdict and its settings.
@@ -153,10 +160,14 @@ fn sections(page: &mut Markup, summary: &Summary) {
 }
 
 fn head(page: &mut Markup, summary: &Summary) {
+    begin(page, &title(summary), figures::count(summary));
+}
+
+fn title(summary: &Summary) -> String {
     let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
     let pattern = summary.audit.is_some() && summary.verdict.load.is_none();
     let answer = if pattern { words::pattern(summary) } else { words::load(summary) };
-    begin(page, &format!("{}: {name} - Headway", answer.word), figures::count(summary));
+    format!("{}: {name} - Headway", answer.word)
 }
 
 /// The page up to its body: its title, and how many charts its scripts are to draw.
@@ -183,6 +194,26 @@ fn footer(page: &mut Markup) {
     page.raw("</pre></details>\n</footer>\n");
 }
 
+/// What the scripts of a run's page draw its charts of.
+#[derive(Serialize)]
+struct Drawn<'a> {
+    /// As the JSON output has it.
+    summary: Summary,
+    /// What the findings mark.
+    marks: serde_json::Value,
+    /// What status codes and kinds of failure are called.
+    names: BTreeMap<&'a str, String>,
+    /// The steps to draw.
+    steps: Vec<&'a String>,
+}
+
+impl Drawn<'_> {
+    fn of(summary: &Summary) -> Drawn<'_> {
+        let (marks, names) = (figures::marks(summary), rates::names(summary));
+        Drawn { summary: crate::texts::of_summary(summary), marks, names, steps: steps::drawn(summary) }
+    }
+}
+
 /// JSON that the scripts read, under the name by which they find it.
 fn data(page: &mut Markup, id: &str, value: &impl Serialize) {
     page.raw("<script type=\"application/json\"").attribute("id", id).raw(">");
@@ -190,10 +221,11 @@ fn data(page: &mut Markup, id: &str, value: &impl Serialize) {
 }
 
 fn scripts(page: &mut Markup, summary: &Summary) {
-    data(page, "summary", &crate::texts::of_summary(summary));
-    data(page, "marks", &figures::marks(summary));
-    data(page, "names", &rates::names(summary));
-    data(page, "steps", &steps::drawn(summary));
+    let drawn = Drawn::of(summary);
+    data(page, "summary", &drawn.summary);
+    data(page, "marks", &drawn.marks);
+    data(page, "names", &drawn.names);
+    data(page, "steps", &drawn.steps);
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
     if summary.audit.is_some() {
         page.raw(AUDIT_JS).raw("</script>\n<script>\n");

@@ -13,16 +13,33 @@ pub(super) type Tile = (&'static str, String, String);
 
 /// The key numbers, and what must be said beside every time of a load that was not sent as specified.
 pub(super) fn key_numbers(page: &mut Markup, summary: &Summary) {
-    let tiles = summary.audit.as_ref().map_or_else(|| of_run(summary), |found| audit::tiles(summary, found));
+    show(page, summary.audit.as_ref().map_or_else(|| of_run(summary), |found| audit::tiles(summary, found)));
+    if let Some(caveat) = words::caveat(summary) {
+        page.element("p", "caveat", caveat);
+    }
+}
+
+/// The key numbers of a run that goes on: three rates first, each over what has ended so far.
+pub(super) fn so_far(page: &mut Markup, summary: &Summary) {
+    let rates = &summary.rate;
+    let mut tiles: Vec<Tile> = vec![
+        ("Offered rate", dash(rates.offered, rate), "due per second".into()),
+        ("Sent rate", dash(rates.started, rate), "started per second".into()),
+        ("Completed rate", dash(rates.throughput, rate), "responses per second".into()),
+    ];
+    // The first of an open load is the sent rate once more.
+    let again = usize::from(words::kind(summary) == Kind::Open);
+    tiles.extend(of_run(summary).into_iter().skip(again));
+    show(page, tiles);
+}
+
+fn show(page: &mut Markup, tiles: Vec<Tile>) {
     page.raw("<section aria-label=\"Key numbers\" class=\"tiles\">\n");
     for (title, value, note) in tiles {
         page.raw("<div>").element("p", "tile-title", title).element("p", "tile-value", &value);
         page.element("p", "tile-note", &note).raw("</div>\n");
     }
     page.raw("</section>\n");
-    if let Some(caveat) = words::caveat(summary) {
-        page.element("p", "caveat", caveat);
-    }
 }
 
 fn of_run(summary: &Summary) -> Vec<Tile> {

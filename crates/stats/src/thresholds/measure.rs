@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub(super) const CENSORED_MEAN: f64 = 0.01;
 
 /// The thresholds of a run and what they need.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Thresholds {
     all: Vec<Threshold>,
     steps: Vec<String>,

@@ -14,7 +14,7 @@ const MOST: usize = 1_000_000;
 const MOST_BOUNDS: usize = 64;
 
 /// Counts the sessions over each bound.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct OverBounds {
     bounds: Vec<Bound>,
     under_way: HashMap<Key, State>,
@@ -23,7 +23,7 @@ pub(super) struct OverBounds {
     lost: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Bound {
     /// Which threshold.
     threshold: usize,

@@ -8,6 +8,7 @@ use headway_base::Nanos;
 use headway_stats::summary::Arrivals;
 use headway_stats::{Analysis, Facts, PlanLaw};
 use serde_json::Value;
+use std::sync::Arc;
 use std::sync::LazyLock;
 
 static GOLDENS: LazyLock<Value> =
@@ -37,7 +38,7 @@ fn arrivals(name: &str, cdf: impl Fn(f64) -> f64 + Send + Sync + 'static) -> (Ar
     // All starts are measured; the windows of the golden end at 4 s.
     assert!(last < Nanos::from_secs(4), "{last}");
     let plan = setup.plan.take().unwrap();
-    setup.plan = Some(PlanLaw { gap_cdf: Some(Box::new(cdf)), ..plan });
+    setup.plan = Some(PlanLaw { gap_cdf: Some(Arc::new(cdf)), ..plan });
     let mut analysis = Analysis::new(setup);
     world.feed(&mut analysis, 1);
     (analysis.finish(Facts::default()).arrivals, golden)

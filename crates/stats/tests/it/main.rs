@@ -11,6 +11,7 @@ mod patterns;
 mod rules;
 mod runs;
 mod simulated;
+mod so_far;
 mod steady;
 mod tails;
 mod thresholds;

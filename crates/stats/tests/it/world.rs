@@ -4,6 +4,7 @@ use headway_base::random::{Draws, Stream};
 use headway_base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record};
 use headway_stats::summary::{Evidence, Finding, FindingId, RuleId, RuleOutcome, RuleResult};
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Summary, Workload};
+use std::sync::Arc;
 
 pub const MS: i64 = 1_000_000;
 
@@ -93,7 +94,7 @@ impl World {
         let poisson = self.poisson;
         let plan = (self.workload != Workload::Foreign).then(|| PlanLaw {
             profile: Profile::new(&self.phases),
-            gap_cdf: poisson.then(|| -> headway_stats::GapCdf { Box::new(|x: f64| -(-x).exp_m1()) }),
+            gap_cdf: poisson.then(|| -> headway_stats::GapCdf { Arc::new(|x: f64| -(-x).exp_m1()) }),
             gap_cov: if poisson { 1.0 } else { 0.0 },
             dispersion: if poisson { 1.0 } else { 0.0 },
             poisson,

@@ -58,7 +58,7 @@ fn setup(plan: &Plan, kind: Workload) -> Setup {
         workload: kind,
         plan: arrives.then(|| PlanLaw {
             profile: profile(rate),
-            gap_cdf: Some(Box::new(|x| Process::Poisson.gap_cdf(x).unwrap())),
+            gap_cdf: Some(Arc::new(|x| Process::Poisson.gap_cdf(x).unwrap())),
             gap_cov: 1.0,
             dispersion: 1.0,
             poisson: true,
@@ -279,7 +279,7 @@ fn play_at_cap(rate: f64, limits: Limits, service: Nanos, generator: Generator) 
     let mut analysis = Analysis::new(Setup {
         plan: Some(PlanLaw {
             profile: profile(rate),
-            gap_cdf: Some(Box::new(|x| Process::Poisson.gap_cdf(x).unwrap())),
+            gap_cdf: Some(Arc::new(|x| Process::Poisson.gap_cdf(x).unwrap())),
             gap_cov: 1.0,
             dispersion: 1.0,
             poisson: true,

@@ -9,6 +9,7 @@ use headway_stats::{Analysis, Facts, PlanLaw, Setup, Workload};
 use headway_testkit::{Answer, Generator, Simulation, Target};
 use headway_workload::plan::Group;
 use headway_workload::{Client, Limits, Plan, Process, Shard};
+use std::sync::Arc;
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const US: fn(i64) -> Nanos = Nanos::from_micros;
@@ -22,7 +23,7 @@ pub fn setup(plan: &Plan, sources: usize) -> Setup {
         workload: Workload::Open,
         plan: Some(PlanLaw {
             profile: plan.own_profile().unwrap(),
-            gap_cdf: Some(Box::new(move |x| process.gap_cdf(x).unwrap())),
+            gap_cdf: Some(Arc::new(move |x| process.gap_cdf(x).unwrap())),
             gap_cov: process.gap_cov(),
             dispersion: process.thinned_dispersion(1),
             poisson: process == Process::Poisson,

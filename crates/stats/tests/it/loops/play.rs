@@ -7,6 +7,7 @@ use headway_base::{Batch, Kind, Nanos, Outcome, Phase, Profile, Record, Trigger}
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Summary, Threshold};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// What a source told.
 #[derive(Clone, Default)]
@@ -176,7 +177,7 @@ pub fn poisson(phases: &[Phase]) -> PlanLaw {
     let exponential = |x: f64| -(-x).exp_m1();
     PlanLaw {
         profile: Profile::new(phases),
-        gap_cdf: Some(Box::new(exponential)),
+        gap_cdf: Some(Arc::new(exponential)),
         gap_cov: 1.0,
         dispersion: 1.0,
         poisson: true,

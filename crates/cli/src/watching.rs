@@ -1,0 +1,27 @@
+//! The live view of a run: opened before it begins, and where it is said on standard error.
+
+use crate::exit::Failure;
+use anyhow::Context as _;
+use headway_engine::Goal;
+use headway_engine::watch::Watch;
+use headway_live::site::Place;
+use std::io::Write as _;
+
+/// Opens the view that `flag` asks for at a place, and says where it is: beyond loopback with the token, which nothing else shows.
+///
+/// # Errors
+/// Nothing can listen there.
+pub fn open((place, flag): &(Place, &'static str), goal: Goal) -> Result<Watch, Failure> {
+    let failed = || format!("{flag}: nothing can listen at {}:{}", place.host(), place.port());
+    let watch = Watch::open(place, goal).with_context(failed).map_err(Failure::usage)?;
+    let url = watch.url();
+    let text = match watch.token() {
+        None => format!("watch it at {url}"),
+        Some(token) => {
+            let token = token.reveal();
+            format!("watch it at {url}#{token} (for {url}metrics: Authorization: Bearer {token})")
+        }
+    };
+    let _ = writeln!(std::io::stderr(), "headway: {text}");
+    Ok(watch)
+}
