@@ -3,9 +3,9 @@
 
     cargo build --release && cargo build --release -p headway-engine --example shards
     python3 bench/merge.py [SHARDS [MILLIONS]]        # default 8 shards of 10 million records: 21 GB of disk in FOLDER
-    FOLDER=/somewhere HEADWAY=... SHARDS=... OLD=... python3 bench/merge.py
+    FOLDER=/somewhere HEADWAY=... MAKER=... OLD=... python3 bench/merge.py
 
-The shards are made once, in FOLDER (default bench/peers/shards-SHARDS-MILLIONS, ignored by git), by SHARDS (default
+The shards are made once, in FOLDER (default bench/peers/shards-SHARDS-MILLIONS, ignored by git), by MAKER (default
 target/release/examples/shards): real plans and made-up responses. OLD, if it is given, merges them too. What is merged is removed again.
 """
 
@@ -21,7 +21,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tools import HEADWAY, ROOT, table  # noqa: E402
 
-MAKER = os.environ.get("SHARDS", os.path.join(ROOT, "target/release/examples/shards"))
+MAKER = os.environ.get("MAKER", os.path.join(ROOT, "target/release/examples/shards"))
 
 
 def merged(headway, runs, out):
