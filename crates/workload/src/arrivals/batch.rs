@@ -82,7 +82,7 @@ impl Sizes {
         let (name, rest) = text.split_once('(').unwrap_or((text, ""));
         let name = name.trim().to_ascii_lowercase();
         if !NAMES.contains(&name.as_str()) {
-            let guess = nearest(&name, NAMES.into_iter()).map(|n| format!("; did you mean {n}?"));
+            let guess = nearest(&name, NAMES).map(|n| format!("; did you mean {n}?"));
             return Err(UnitError::new(text, wanted.to_owned() + &guess.unwrap_or_default()));
         }
         let inner = rest.trim_end().strip_suffix(')').ok_or_else(|| UnitError::new(text, wanted))?;

@@ -102,7 +102,7 @@ impl TraceOf {
                 ("requests", _) => return Err(UnitError::new(part.trim(), "requests=own, or leave it out")),
                 ("spread", _) => return Err(UnitError::new(part.trim(), "spread=yes or spread=no")),
                 (name, _) => {
-                    let guess = nearest(name, ["speed", "spread", "requests"].into_iter());
+                    let guess = nearest(name, ["speed", "spread", "requests"]);
                     let guess = guess.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
                     return Err(UnitError::new(part.trim(), format!("speed=, spread= or requests={guess}")));
                 }
