@@ -45,6 +45,11 @@ impl Map {
         self.0.push(Entry { comments, key: key.into(), value });
     }
 
+    /// Appends the entries of another mapping, with their comments.
+    pub fn append(&mut self, mut other: Map) {
+        self.0.append(&mut other.0);
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -557,7 +557,7 @@ fn server(server: &Node) -> String {
 }
 
 /// A URL as a target: origin and base path, without user, password and query.
-fn base(url: &str) -> Result<String> {
+pub(super) fn base(url: &str) -> Result<String> {
     let location = Location::parse(url)?;
     let path = location.path.split('?').next().unwrap_or_default().trim_end_matches('/');
     Ok(format!("{}{path}", location.origin))
