@@ -2,6 +2,8 @@
 
 use super::secrets::{Secrets, is_secret_parameter};
 use super::{Converted, Text, json};
+use anyhow::{Result, bail};
+use headway_workload::scenario::{LONGEST_FILE, MOST_STEPS, MOST_VALUES};
 use headway_workload::yaml::{self, Map, Yaml};
 use std::collections::HashSet;
 use url::form_urlencoded;
@@ -327,7 +329,10 @@ pub(super) fn path(text: &str, secrets: &mut Secrets) -> Text {
 
 impl Draft {
     /// The scenario, and what to tell.
-    pub fn finish(mut self) -> Converted {
+    ///
+    /// # Errors
+    /// More steps, values or bytes than a scenario may have.
+    pub fn finish(mut self) -> Result<Converted> {
         let common = self.hoist_headers();
         let mut file = Map::new();
         file.push("target", untemplated(&self.target));
@@ -390,7 +395,24 @@ impl Draft {
             notes.push(format!("{} not complete: see the comments there", count_are(lacking)));
         }
         notes.extend(secrets.iter().map(|(name, about)| format!("set {name} before a run: {about}")));
-        Converted { scenario: head + &file.document(), notes }
+        let steps = self.all_steps().len();
+        if steps > MOST_STEPS {
+            bail!("it would have {steps} steps, and a scenario has at most {MOST_STEPS}: leave some out");
+        }
+        let values = file.count();
+        if values > MOST_VALUES {
+            bail!(
+                "it would have {values} keys and values, and a scenario has at most {MOST_VALUES}: leave some out"
+            );
+        }
+        let scenario = head + &file.document();
+        if scenario.len() > LONGEST_FILE {
+            let (mib, most) = (scenario.len() >> 20, LONGEST_FILE >> 20);
+            bail!(
+                "it would be {mib} MiB long, and a scenario is at most {most} MiB: leave some out, or put bodies into files"
+            );
+        }
+        Ok(Converted { scenario, notes })
     }
 
     /// Every request, in order.

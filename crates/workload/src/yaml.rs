@@ -55,6 +55,11 @@ impl Map {
         self.0.is_empty()
     }
 
+    /// How many keys and values there are, itself and lists included.
+    pub fn count(&self) -> usize {
+        1 + self.0.iter().map(|entry| 1 + entry.value.count()).sum::<usize>()
+    }
+
     /// The text of a file that holds this.
     pub fn document(&self) -> String {
         let mut out = String::new();
@@ -67,6 +72,15 @@ impl Yaml {
     /// A word or number that needs no quotes.
     pub fn plain(text: impl ToString) -> Yaml {
         Yaml::Plain(text.to_string())
+    }
+
+    /// How many keys and values there are, itself included.
+    fn count(&self) -> usize {
+        match self {
+            Yaml::Plain(_) | Yaml::Text(_) => 1,
+            Yaml::List(items) => 1 + items.iter().map(Yaml::count).sum::<usize>(),
+            Yaml::Map(map) => map.count(),
+        }
     }
 
     /// Text that may be anything.

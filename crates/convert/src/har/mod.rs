@@ -87,7 +87,7 @@ pub fn scenario(text: &str, choices: &Choices) -> Result<Converted> {
             .to_owned(),
     );
     draft.warnings = left_out.told();
-    Ok(draft.finish())
+    draft.finish()
 }
 
 fn began(n: usize) -> String {

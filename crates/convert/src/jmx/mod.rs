@@ -643,7 +643,7 @@ impl<'p, 'c> Conversion<'p, 'c> {
         if !self.cookies {
             notes.push("The plan has no cookie manager, so that JMeter sends no cookies back. A scenario does, within a session.".to_owned());
         }
-        Ok(self.draft.finish())
+        self.draft.finish().with_context(|| file.to_owned())
     }
 
     /// Whether a request goes to the host whose requests are taken; counts it.

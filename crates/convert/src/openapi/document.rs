@@ -9,7 +9,7 @@ use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Spanned};
 use std::fmt;
 
 /// Most values in a document, aliases of YAML counted as often as they stand for something.
-const MOST_VALUES: usize = 5_000_000;
+const MOST_VALUES: usize = 2_000_000;
 /// Deepest nesting.
 const DEEPEST: usize = 128;
 /// Most references that lead to one another.

@@ -6,6 +6,7 @@
 
 use super::environment::Environment;
 use super::source::{Problem, Source, Span};
+use super::{LONGEST_FILE, MOST_VALUES};
 use serde::Deserialize;
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
@@ -13,9 +14,6 @@ use serde_saphyr::{DuplicateKeyPolicy, Location, NonFiniteFloatPolicy, Spanned};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
-
-/// A file may be so long, in bytes.
-pub(super) const LONGEST_FILE: usize = 16 << 20;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
@@ -200,6 +198,7 @@ fn any(source: &Source, environment: &mut Environment<'_>) -> Result<(Tree, Vec<
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         reject_unsupported_tags: true,
         with_snippet: false,
+        budget: serde_saphyr::budget! { max_nodes: MOST_VALUES },
     };
     let raw: Spanned<Raw> = serde_saphyr::from_str_with_options(&source.text, options)
         .map_err(|e| super::syntax::problem(source, &e))?;
