@@ -1,4 +1,4 @@
-"""`from-curl`, `from-har` and `from-openapi`: what they print is a scenario that runs and sends the same, secrets apart. `schema`: what
+"""`from-curl`, `from-har`, `from-openapi` and `from-jmx`: what they print is a scenario that runs and sends the same, secrets apart. `schema`: what
 editors go by agrees with what headway takes."""
 
 import json
@@ -8,7 +8,7 @@ import jsonschema
 import yaml
 
 from check_scenario import never_shown
-from harness import ROOT, check, conserved, contains, environment, equal, expect, headway, run
+from harness import ROOT, Serve, check, conserved, contains, environment, equal, expect, headway, run
 from recorder import Recorder
 
 SECRETS = ["BEARER-4711", "COOKIE-4712", "PASSWORD-4713", "TOKEN-4714", "SESSION-4715"]
@@ -158,6 +158,84 @@ def openapi(tmp):
             equal(json.loads(seen.body), {"name": "text", "token": SECRETS[3]}, "body")
     (tmp / "old.yaml").write_text("swagger: '2.0'\n")
     contains(headway("from-openapi", "old.yaml", cwd=tmp).exits(2).err, "old.yaml:1: this is Swagger 2.0", "message")
+
+
+@check("convert: a test plan of JMeter becomes a scenario that sends what the plan would, as often, with what is not carried over listed")
+def jmx(tmp):
+    argument = '<elementProp name=""><stringProp name="Argument.name">{}</stringProp><stringProp name="Argument.value">{}</stringProp></elementProp>'
+
+    def sampler(name, method, path, arguments=(), below=""):
+        inside = "".join(argument.format(*pair) for pair in arguments)
+        return f"""<HTTPSamplerProxy testname="{name}" enabled="true">
+          <elementProp name="HTTPsampler.Arguments"><collectionProp name="Arguments.arguments">{inside}</collectionProp></elementProp>
+          <stringProp name="HTTPSampler.method">{method}</stringProp><stringProp name="HTTPSampler.path">{path}</stringProp>
+        </HTTPSamplerProxy><hashTree>{below}</hashTree>"""
+
+    take = """<RegexExtractor testname="id"><stringProp name="RegexExtractor.refname">id</stringProp>
+      <stringProp name="RegexExtractor.regex">id=(\\d+)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp></RegexExtractor><hashTree/>"""
+    created = """<ResponseAssertion testname="created"><collectionProp name="Asserion.test_strings"><stringProp name="1">201</stringProp></collectionProp>
+      <stringProp name="Assertion.test_field">Assertion.response_code</stringProp><intProp name="Assertion.test_type">8</intProp></ResponseAssertion><hashTree/>"""
+    rows = """<CSVDataSet testname="people"><stringProp name="filename">people.csv</stringProp><stringProp name="variableNames">who</stringProp>
+      <boolProp name="recycle">true</boolProp></CSVDataSet><hashTree/>"""
+
+    def plan(port, load):
+        return f"""<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2"><hashTree>
+ <TestPlan testname="Plan"/>
+ <hashTree>
+  <ConfigTestElement guiclass="HttpDefaultsGui" testname="defaults"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp></ConfigTestElement><hashTree/>
+  <ThreadGroup testname="Group" enabled="true">{load}</ThreadGroup>
+  <hashTree>{rows}
+   <LoopController testname="twice"><stringProp name="LoopController.loops">2</stringProp></LoopController>
+   <hashTree>{sampler("list", "GET", "/items", [("q", "${who}")], take)}</hashTree>
+   {sampler("buy", "POST", "/orders/${id}", [("by", "${who}"), ("password", SECRETS[2])], created)}
+   <JDBCSampler testname="rows" enabled="true"/><hashTree/>
+  </hashTree>
+ </hashTree>
+</hashTree></jmeterTestPlan>
+"""
+
+    def loops(threads, loops, more=""):
+        return f"""<stringProp name="ThreadGroup.num_threads">{threads}</stringProp>
+          <elementProp name="ThreadGroup.main_controller"><stringProp name="LoopController.loops">{loops}</stringProp></elementProp>{more}"""
+
+    def answer(seen):
+        return (201, {}, b"") if seen.method == "POST" else (200, {}, b"<a href='?id=17'>")
+
+    (tmp / "people.csv").write_text("who\nann b\n")
+    env = environment(HEADWAY_SECRET_PASSWORD=SECRETS[2])
+    with Recorder(answer) as server:
+        port = server.url.rsplit(":", 1)[1]
+        text = plan(port, loops(3, 4))
+        (tmp / "plan.jmx").write_text(text)
+        made = headway("from-jmx", "plan.jmx", "-o", "made.yaml", cwd=tmp).exits(0)
+        line = next(i for i, text in enumerate(text.split("\n"), 1) if "JDBCSampler" in text)
+        contains(made.err, f"plan.jmx:{line}: 'rows' (JDBCSampler): left out", "stderr")
+        contains(made.err, "people.csv needs a first line with the names: who", "stderr")
+        never_shown(SECRETS[2], (tmp / "made.yaml").read_text(), made.err)
+        headway("run", "made.yaml", "--dry-run", cwd=tmp, env=env).exits(0)
+        equal(server.requests, [], "requests so far")
+        ended = run("made.yaml", "--seed", "3", tmp=tmp, env=env)
+        conserved(ended.summary)
+        equal(ended.summary["outcomes"], {"ok": 36}, f"outcomes of 3 threads with 4 loops of 3 requests ({ended})")
+        seen = {(seen.method, seen.path, seen.body) for seen in server.requests}
+        equal(seen, {("GET", "/items?q=ann%20b", b""), ("POST", "/orders/17", f"by=ann+b&password={SECRETS[2]}".encode())}, "requests")
+    with Serve("--service", "const(1ms)", tmp=tmp) as target:
+        more = '<boolProp name="ThreadGroup.scheduler">true</boolProp><stringProp name="ThreadGroup.duration">2</stringProp>'
+        short = plan(1, loops(5, -1, more)).split("<LoopController")[0] + sampler("home", "GET", "/") + "</hashTree></hashTree></hashTree></jmeterTestPlan>"
+        (tmp / "short.jmx").write_text(short)
+        headway("from-jmx", "short.jmx", "--target", target.url, "-o", "short.yaml", cwd=tmp).exits(0)
+        ended = run("short.yaml", "--seed", "3", tmp=tmp, name="short")
+        conserved(ended.summary)
+        equal(set(ended.summary["outcomes"]), {"ok"}, f"outcomes ({ended})")
+        # Five users one after the other for 2 s: 5,000/s at most, and each has its turn.
+        expect(50 < ended.summary["outcomes"]["ok"] <= 10_000, f"requests: {ended.summary['outcomes']}")
+    for text, says in [("<a/>", "wrong.jmx:1: the first element is a"), ('<!DOCTYPE a [<!ENTITY b "c">]>\n<a/>', "wrong.jmx:1: a document type"),
+                       ("<jmeterTestPlan>\n<hashTree>", "wrong.jmx:2: the file ends within hashTree")]:
+        (tmp / "wrong.jmx").write_text(text)
+        ended = headway("from-jmx", "wrong.jmx", cwd=tmp).exits(2)
+        contains(ended.err, says, "message")
+        equal(ended.out, "", "stdout")
 
 
 @check("convert: `schema` is a JSON Schema that takes the documented examples and what we print, and refuses misspelt keys")

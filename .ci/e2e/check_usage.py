@@ -42,6 +42,8 @@ WRONG = [
     (["report", "."], [".: not a run folder", "no records.arrow", "name the folder of a run"]),
     (["from-har", "nofile"], ["nofile cannot be read", "No such file", "HAR"]),
     (["from-openapi", "nofile"], ["nofile cannot be read", "No such file", "OpenAPI 3.0 or 3.1"]),
+    (["from-jmx", "nofile"], ["nofile cannot be read", "No such file", "a test plan of JMeter (.jmx)"]),
+    (["from-jmx", __file__], ["this is no XML", "name a test plan of JMeter (.jmx)"]),
     (["audit", "nofile"], ["nofile", "No such file", "results files of load tools"]),
     (["merge", __file__], [f"{__file__}: a file, and no destination", "name the destination"]),
     (["merge", "nofolder"], ["nofolder: there is nothing", "name the destination"]),
@@ -101,7 +103,7 @@ WRONG = [
     (["run", URL, "-R", "5", "-q", "7"], ["-R and -q are one flag, --rate"]),
     (["run", URL, "-d", "5s", "-X", "POST", "-d", "{}"], ["-d is --duration here", "--data '{}'"]),
     (["run", "load.js"], ["load.js is a script of k6", "scenario"]),
-    (["run", "plan.jmx"], ["plan.jmx is a test plan of JMeter", "scenario"]),
+    (["run", "plan.jmx"], ["plan.jmx is a test plan of JMeter", "headway from-jmx plan.jmx makes a scenario of it"]),
     (["demo", "-R", "5000"], ["5000", "headway run"]),
     (["plan", "-R", "fast"], ["'fast'", "200/s"]),
     (["plan", "--arrivals", "posson"], ["did you mean poisson?"]),
@@ -143,7 +145,7 @@ def cannot(tmp):
 
 @check("usage: --help and --version go to stdout, within 100 columns; a bare run says what it assumes")
 def help_and_version(tmp):
-    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["from-openapi"], ["translate"], ["schema"], ["completions"], ["man"]):
+    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["from-openapi"], ["from-jmx"], ["translate"], ["schema"], ["completions"], ["man"]):
         ended = headway(*verb, "--help", cwd=tmp).exits(0)
         contains(ended.out, "Usage: headway", f"help of {verb}")
         equal(ended.err, "", f"stderr of {verb} --help")

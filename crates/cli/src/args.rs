@@ -107,6 +107,8 @@ pub enum Command {
     FromHar(FromHarArgs),
     /// Print an OpenAPI document as a scenario file
     FromOpenapi(FromOpenapiArgs),
+    /// Print a test plan of JMeter (.jmx) as a scenario file
+    FromJmx(FromJmxArgs),
     /// Print another load tool's command as one of headway run
     Translate(TranslateArgs),
     /// Print the JSON Schema of scenario files, for editors
@@ -746,6 +748,23 @@ pub struct FromOpenapiArgs {
     /// Operations that may change data too: POST, PUT, PATCH and, at the end, DELETE [default: GET, HEAD and OPTIONS]
     #[arg(long)]
     pub all_methods: bool,
+    /// Write the scenario to this file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `headway from-jmx`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct FromJmxArgs {
+    /// A test plan of JMeter, of at most 32 MiB
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The target with its base path, in place of the host with the most requests
+    #[arg(long, value_name = "URL")]
+    pub target: Option<String>,
+    /// Only this thread group, which may be a setUp or tearDown group [default: all but these]
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
     /// Write the scenario to this file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -2,8 +2,10 @@
 
 use super::secrets::{Secrets, is_secret_parameter};
 use super::{Converted, Text, json};
+use anyhow::{Result, bail};
+use headway_workload::scenario::{LONGEST_FILE, MOST_STEPS, MOST_VALUES};
 use headway_workload::yaml::{self, Map, Yaml};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use url::form_urlencoded;
 
 /// A scenario in the making.
@@ -19,9 +21,93 @@ pub struct Draft {
     pub settings: Vec<(&'static str, String)>,
     /// Constants that steps refer to, as `vars.NAME`.
     pub(super) variables: Vec<Variable>,
-    /// What the session does, in order.
+    /// Files of rows: their names and what stands under these.
+    pub data: Vec<(String, Map)>,
+    /// What the session does, in order, where there are no groups.
     pub steps: Vec<Step>,
+    /// Groups of users with their own loads and journeys; none: a harmless load of the steps.
+    pub groups: Vec<Group>,
     pub(super) secrets: Secrets,
+}
+
+/// Users that come in the same way and do the same.
+pub struct Group {
+    /// Its name, which shows where there are several.
+    pub name: String,
+    /// How they come: the keys of the group but its name and journey.
+    pub load: Map,
+    /// What they do, in order.
+    pub journey: Vec<Item>,
+}
+
+/// A part of a journey.
+#[derive(Clone)]
+pub enum Item {
+    /// A request.
+    Step(Box<Step>),
+    /// All of these, so often (from 2 up).
+    Repeat(u64, Vec<Item>),
+    /// One of these ways by their weights, with comments above.
+    Choose(Vec<String>, Vec<(f64, Vec<Item>)>),
+    /// Time that passes: a distribution.
+    Pause(String),
+}
+
+impl Item {
+    /// Mean number of requests of a list of items.
+    pub fn mean_requests(items: &[Item]) -> f64 {
+        let one = |item: &Item| match item {
+            Item::Step(_) => 1.0,
+            Item::Repeat(times, items) => *times as f64 * Item::mean_requests(items),
+            Item::Choose(_, ways) => {
+                let all: f64 = ways.iter().map(|(weight, _)| weight).sum();
+                ways.iter().map(|(weight, items)| weight / all * Item::mean_requests(items)).sum()
+            }
+            Item::Pause(_) => 0.0,
+        };
+        items.iter().map(one).sum()
+    }
+
+    /// Whether a list of items may come out without any request.
+    pub fn may_be_empty(items: &[Item]) -> bool {
+        items.iter().all(|item| match item {
+            Item::Step(_) => false,
+            Item::Repeat(_, items) => Item::may_be_empty(items),
+            Item::Choose(_, ways) => ways.iter().any(|(_, items)| Item::may_be_empty(items)),
+            Item::Pause(_) => true,
+        })
+    }
+
+    /// Calls `visit` with every request of a list of items.
+    fn each<'i>(items: &'i [Item], visit: &mut dyn FnMut(&'i Step)) {
+        for item in items {
+            match item {
+                Item::Step(step) => visit(step),
+                Item::Repeat(_, items) => Item::each(items, visit),
+                Item::Choose(_, ways) => ways.iter().for_each(|(_, items)| Item::each(items, visit)),
+                Item::Pause(_) => {}
+            }
+        }
+    }
+
+    /// As `each`, to change them.
+    fn each_mut(items: &mut [Item], visit: &mut dyn FnMut(&mut Step)) {
+        for item in items {
+            match item {
+                Item::Step(step) => visit(step),
+                Item::Repeat(_, items) => Item::each_mut(items, visit),
+                Item::Choose(_, ways) => ways.iter_mut().for_each(|(_, items)| Item::each_mut(items, visit)),
+                Item::Pause(_) => {}
+            }
+        }
+    }
+
+    /// Every request of the list, in order.
+    pub fn steps(items: &[Item]) -> Vec<&Step> {
+        let mut steps = Vec::new();
+        Item::each(items, &mut |step| steps.push(step));
+        steps
+    }
 }
 
 /// A constant of the scenario.
@@ -35,6 +121,7 @@ pub(super) struct Variable {
 }
 
 /// One request.
+#[derive(Clone)]
 pub struct Step {
     /// Comments above it.
     pub notes: Vec<String>,
@@ -50,12 +137,49 @@ pub struct Step {
     pub body: Body,
     /// The distribution of the think time before it.
     pub think: Option<String>,
-    /// Names and cookies: what is taken from its answer.
-    pub extract: Vec<(String, String)>,
+    /// Names, and where each is found: what is taken from its answer.
+    pub extract: Vec<(String, Finder)>,
     /// The statuses that are expected of its answer: `200`, `2xx`; none: any below 400.
     pub statuses: Vec<String>,
+    /// What else is expected of it.
+    pub expect: Expect,
     /// Whether something that belongs to it could not be had; a note says what.
     pub lacks: bool,
+}
+
+/// Where a value is found in an answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finder {
+    /// The key that says how: `cookie`, `header`, `jsonpath`, `regex`.
+    pub how: &'static str,
+    /// What follows it.
+    pub what: String,
+    /// The group of a regular expression.
+    pub group: Option<usize>,
+    /// The value where nothing is found; none: the step fails.
+    pub default: Option<String>,
+}
+
+impl Finder {
+    /// Without a group and a default.
+    pub fn new(how: &'static str, what: impl Into<String>) -> Finder {
+        Finder { how, what: what.into(), group: None, default: None }
+    }
+}
+
+/// What is expected of an answer besides its status.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Expect {
+    /// Most time that it may take, as in `200ms`.
+    pub time: Option<String>,
+    /// A text that its body holds.
+    pub contains: Option<Text>,
+    /// A text that its body does not hold.
+    pub not_contains: Option<Text>,
+    /// A regular expression that matches somewhere in its body.
+    pub matches: Option<String>,
+    /// JSON pointers, and the values that they lead to.
+    pub json: Vec<(String, Yaml)>,
 }
 
 /// A request's body.
@@ -110,6 +234,7 @@ impl Step {
             think: None,
             extract: Vec::new(),
             statuses: Vec::new(),
+            expect: Expect::default(),
             lacks: false,
         }
     }
@@ -204,7 +329,10 @@ pub(super) fn path(text: &str, secrets: &mut Secrets) -> Text {
 
 impl Draft {
     /// The scenario, and what to tell.
-    pub fn finish(mut self) -> Converted {
+    ///
+    /// # Errors
+    /// More steps, values or bytes than a scenario may have.
+    pub fn finish(mut self) -> Result<Converted> {
         let common = self.hoist_headers();
         let mut file = Map::new();
         file.push("target", untemplated(&self.target));
@@ -221,10 +349,34 @@ impl Draft {
             }
             file.push("variables", Yaml::Map(variables));
         }
-        file.push("users", users());
-        let mut names = HashMap::new();
-        let steps = self.steps.iter().map(|step| Yaml::Map(step_map(step, &mut names))).collect();
-        file.push("journey", Yaml::List(steps));
+        if !self.data.is_empty() {
+            let mut data = Map::new();
+            self.data.drain(..).for_each(|(name, set)| data.push(name, Yaml::Map(set)));
+            file.push("data", Yaml::Map(data));
+        }
+        let mut names = HashSet::new();
+        match self.groups.as_slice() {
+            [] => {
+                file.push("users", users());
+                let steps = self.steps.iter().map(|step| Yaml::Map(step_map(step, &mut names))).collect();
+                file.push("journey", Yaml::List(steps));
+            }
+            [only] => {
+                file.push("users", Yaml::Map(only.load.clone()));
+                file.push("journey", journey(&only.journey, &mut names));
+            }
+            several => {
+                let mut list = Vec::new();
+                for group in several {
+                    let mut map = Map::new();
+                    map.push("name", Yaml::text(group.name.as_str()));
+                    map.append(group.load.clone());
+                    map.push("journey", journey(&group.journey, &mut names));
+                    list.push(Yaml::Map(map));
+                }
+                file.push("users", Yaml::List(list));
+            }
+        }
 
         let secrets: Vec<(&str, &str)> = self.secrets.told().collect();
         let mut head = String::new();
@@ -238,17 +390,42 @@ impl Draft {
             }
         }
         let mut notes = self.warnings.clone();
-        let lacking = self.steps.iter().filter(|step| step.lacks).count();
+        let lacking = self.all_steps().into_iter().filter(|step| step.lacks).count();
         if lacking > 0 {
             notes.push(format!("{} not complete: see the comments there", count_are(lacking)));
         }
         notes.extend(secrets.iter().map(|(name, about)| format!("set {name} before a run: {about}")));
-        Converted { scenario: head + &file.document(), notes }
+        let steps = self.all_steps().len();
+        if steps > MOST_STEPS {
+            bail!("it would have {steps} steps, and a scenario has at most {MOST_STEPS}: leave some out");
+        }
+        let values = file.count();
+        if values > MOST_VALUES {
+            bail!(
+                "it would have {values} keys and values, and a scenario has at most {MOST_VALUES}: leave some out"
+            );
+        }
+        let scenario = head + &file.document();
+        if scenario.len() > LONGEST_FILE {
+            let (mib, most) = (scenario.len() >> 20, LONGEST_FILE >> 20);
+            bail!(
+                "it would be {mib} MiB long, and a scenario is at most {most} MiB: leave some out, or put bodies into files"
+            );
+        }
+        Ok(Converted { scenario, notes })
+    }
+
+    /// Every request, in order.
+    fn all_steps(&self) -> Vec<&Step> {
+        let mut steps: Vec<&Step> = self.steps.iter().collect();
+        self.groups.iter().for_each(|group| Item::each(&group.journey, &mut |step| steps.push(step)));
+        steps
     }
 
     /// Takes out the headers that all steps have alike, if there are several steps.
     fn hoist_headers(&mut self) -> Vec<(String, Text)> {
-        let Some((first, rest)) = self.steps.split_first() else { return Vec::new() };
+        let steps = self.all_steps();
+        let Some((first, rest)) = steps.split_first() else { return Vec::new() };
         let alike = |name: &str, value: &Text| {
             !name.eq_ignore_ascii_case("content-type")
                 && rest
@@ -260,11 +437,40 @@ impl Draft {
         }
         let common: Vec<(String, Text)> =
             first.headers.iter().filter(|(name, value)| alike(name, value)).cloned().collect();
-        for step in &mut self.steps {
+        let mut take_out = |step: &mut Step| {
             step.headers.retain(|(name, _)| !common.iter().any(|(c, _)| c.eq_ignore_ascii_case(name)));
-        }
+        };
+        self.steps.iter_mut().for_each(&mut take_out);
+        self.groups.iter_mut().for_each(|group| Item::each_mut(&mut group.journey, &mut take_out));
         common
     }
+}
+
+/// The steps of a journey; `names` are those given so far.
+fn journey(items: &[Item], names: &mut HashSet<String>) -> Yaml {
+    let mut list = Vec::new();
+    for item in items {
+        let mut map = Map::new();
+        match item {
+            Item::Step(step) => map = step_map(step, names),
+            Item::Repeat(times, items) => {
+                map.push("repeat", Yaml::plain(times));
+                map.push("steps", journey(items, names));
+            }
+            Item::Choose(notes, ways) => {
+                let ways = ways.iter().map(|(weight, items)| {
+                    let mut way = Map::new();
+                    way.push("weight", Yaml::plain(weight));
+                    way.push("steps", journey(items, names));
+                    Yaml::Map(way)
+                });
+                map.commented(notes.clone(), "choose", Yaml::List(ways.collect()));
+            }
+            Item::Pause(law) => map.push("pause", Yaml::plain(law)),
+        }
+        list.push(Yaml::Map(map));
+    }
+    Yaml::List(list)
 }
 
 fn count_are(n: usize) -> String {
@@ -299,8 +505,8 @@ fn texts(pairs: &[(String, Text)]) -> Yaml {
     Yaml::Map(map)
 }
 
-/// One entry of the journey; `names` counts the names given so far.
-fn step_map(step: &Step, names: &mut HashMap<String, usize>) -> Map {
+/// One entry of the journey; `names` are those given so far.
+fn step_map(step: &Step, names: &mut HashSet<String>) -> Map {
     const VERBS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
     let mut map = Map::new();
     if VERBS.contains(&step.method.as_str()) {
@@ -316,12 +522,12 @@ fn step_map(step: &Step, names: &mut HashMap<String, usize>) -> Map {
     let made: String =
         format!("{} {path}", step.method).chars().filter(|c| !c.is_control()).take(180).collect();
     let name = step.name.as_ref().unwrap_or(&made);
-    let n = names.entry(name.clone()).or_default();
-    *n += 1;
-    if *n > 1 {
-        map.push("name", Yaml::text(format!("{name} ({n})")));
-    } else if *name != made {
-        map.push("name", Yaml::text(name.as_str()));
+    let numbered = (1_usize..).map(|n| if n == 1 { name.clone() } else { format!("{name} ({n})") });
+    let free = numbered.into_iter().find(|name| !names.contains(name)).unwrap_or_default();
+    names.insert(free.clone());
+    if free != made {
+        // A path is written for the file already, a name is not.
+        map.push("name", if step.name.is_some() { untemplated(&free) } else { Yaml::text(free) });
     }
     if let Some(think) = &step.think {
         map.push("think", Yaml::plain(think));
@@ -341,23 +547,52 @@ fn step_map(step: &Step, names: &mut HashMap<String, usize>) -> Map {
     }
     if !step.extract.is_empty() {
         let mut extract = Map::new();
-        for (name, cookie) in &step.extract {
+        for (name, found) in &step.extract {
             let mut finder = Map::new();
-            finder.push("cookie", untemplated(cookie));
+            finder.push(found.how, untemplated(&found.what));
+            if let Some(group) = found.group {
+                finder.push("group", Yaml::plain(group));
+            }
+            if let Some(default) = &found.default {
+                finder.push("default", untemplated(default));
+            }
             extract.push(name.clone(), Yaml::Map(finder));
         }
         map.push("extract", Yaml::Map(extract));
     }
-    if !step.statuses.is_empty() {
-        let mut expect = Map::new();
-        expect.push(
-            "status",
-            match step.statuses.as_slice() {
-                [one] => Yaml::plain(one),
-                several => Yaml::List(several.iter().map(Yaml::plain).collect()),
-            },
-        );
+    let expect = expect_map(step);
+    if !expect.is_empty() {
         map.push("expect", Yaml::Map(expect));
+    }
+    map
+}
+
+fn expect_map(step: &Step) -> Map {
+    let mut map = Map::new();
+    match step.statuses.as_slice() {
+        [] => {}
+        [one] => map.push("status", Yaml::plain(one)),
+        several => map.push("status", Yaml::List(several.iter().map(Yaml::plain).collect())),
+    }
+    if let Some(time) = &step.expect.time {
+        map.push("time", Yaml::plain(time));
+    }
+    let mut body = Map::new();
+    for (key, text) in [("contains", &step.expect.contains), ("not-contains", &step.expect.not_contains)] {
+        if let Some(text) = text {
+            body.push(key, Yaml::text(text.as_str()));
+        }
+    }
+    if let Some(expression) = &step.expect.matches {
+        body.push("matches", untemplated(expression));
+    }
+    if !step.expect.json.is_empty() {
+        let mut json = Map::new();
+        step.expect.json.iter().for_each(|(pointer, value)| json.push(pointer.clone(), value.clone()));
+        body.push("json", Yaml::Map(json));
+    }
+    if !body.is_empty() {
+        map.push("body", Yaml::Map(body));
     }
     map
 }

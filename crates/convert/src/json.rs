@@ -5,24 +5,19 @@
 
 use super::Text;
 use super::secrets::{Secrets, is_secret_field};
+use headway_workload::raw::Raw;
 use headway_workload::yaml::{Map, Yaml};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
 use std::collections::HashSet;
-use std::fmt;
 
 /// The deepest nesting that becomes YAML.
 const DEEPEST: usize = 32;
 /// The longest name of a member that becomes YAML, whose keys end at 1,024 characters.
 const LONGEST_NAME: usize = 200;
 
-enum Json {
-    Null,
-    Bool(bool),
-    Number(serde_json::Number),
-    Text(String),
-    List(Vec<Json>),
-    Map(Vec<(String, Json)>),
-}
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Json(Raw<String, Json>);
 
 /// The body as a scenario's `json:`, texts as templates, secrets as variables. None if that would be another body.
 pub(super) fn body(text: &str, secrets: &mut Secrets) -> Option<Yaml> {
@@ -37,17 +32,18 @@ pub(super) fn body(text: &str, secrets: &mut Secrets) -> Option<Yaml> {
 impl Json {
     /// Whether YAML can hold it; collects its numbers as they would be written.
     fn fits(&self, depth: usize, numbers: &mut Vec<String>) -> bool {
-        match self {
-            Json::Null | Json::Bool(_) | Json::Text(_) => true,
-            Json::Number(number) => {
+        match &self.0 {
+            Raw::Odd(_) => false,
+            Raw::Null | Raw::Bool(_) | Raw::Text(_) => true,
+            Raw::Number(number) => {
                 let written = number.to_string();
                 // What is no 64-bit integer and no plain decimal is left to whoever wrote it.
                 let plain = !written.contains('e') && (!number.is_u64() || number.is_i64());
                 numbers.push(written);
                 plain
             }
-            Json::List(items) => depth < DEEPEST && items.iter().all(|item| item.fits(depth + 1, numbers)),
-            Json::Map(members) => {
+            Raw::List(items) => depth < DEEPEST && items.iter().all(|item| item.fits(depth + 1, numbers)),
+            Raw::Map(members) => {
                 let mut names = HashSet::new();
                 depth < DEEPEST
                     && members.iter().all(|(name, value)| {
@@ -62,16 +58,17 @@ impl Json {
     }
 
     fn yaml(self, name: Option<&str>, secrets: &mut Secrets) -> Yaml {
-        match self {
-            Json::Null => Yaml::plain("null"),
-            Json::Bool(yes) => Yaml::plain(yes),
-            Json::Number(number) => Yaml::plain(number),
-            Json::Text(text) => match name.filter(|name| is_secret_field(name) && !text.is_empty()) {
+        match self.0 {
+            Raw::Null => Yaml::plain("null"),
+            Raw::Odd(digits) => Yaml::plain(digits),
+            Raw::Bool(yes) => Yaml::plain(yes),
+            Raw::Number(number) => Yaml::plain(number),
+            Raw::Text(text) => match name.filter(|name| is_secret_field(name) && !text.is_empty()) {
                 Some(name) => Yaml::text(secrets.field(name, &text).as_str()),
                 None => Yaml::text(Text::literal(&text).as_str()),
             },
-            Json::List(items) => Yaml::List(items.into_iter().map(|item| item.yaml(name, secrets)).collect()),
-            Json::Map(members) => {
+            Raw::List(items) => Yaml::List(items.into_iter().map(|item| item.yaml(name, secrets)).collect()),
+            Raw::Map(members) => {
                 let mut map = Map::new();
                 for (name, value) in members {
                     let value = value.yaml(Some(&name), secrets);
@@ -106,56 +103,6 @@ fn written_numbers(text: &str) -> Vec<String> {
     }
     numbers.extend(start.map(|from| text[from..].to_owned()));
     numbers
-}
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
-        deserializer.deserialize_any(Reader)
-    }
-}
-
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Json;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Null)
-    }
-    fn visit_bool<E>(self, yes: bool) -> Result<Json, E> {
-        Ok(Json::Bool(yes))
-    }
-    fn visit_u64<E>(self, number: u64) -> Result<Json, E> {
-        Ok(Json::Number(number.into()))
-    }
-    fn visit_i64<E>(self, number: i64) -> Result<Json, E> {
-        Ok(Json::Number(number.into()))
-    }
-    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Json, E> {
-        serde_json::Number::from_f64(number)
-            .map(Json::Number)
-            .ok_or_else(|| E::custom("a number without end"))
-    }
-    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
-        Ok(Json::Text(text.to_owned()))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Json::List(list))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
-        let mut map = Vec::new();
-        while let Some(member) = members.next_entry()? {
-            map.push(member);
-        }
-        Ok(Json::Map(map))
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What people have in hand, in Headway's terms: a curl command, a browser's recording (HAR), an OpenAPI document or a list of
-//! targets as a scenario file; another load tool's command as one of `headway run`.
+//! What people have in hand, in Headway's terms: a curl command, a browser's recording (HAR), an OpenAPI document, a test plan of
+//! JMeter or a list of targets as a scenario file; another load tool's command as one of `headway run`.
 //!
 //! Pure: text in, text out; the verbs of the command line read and print. A converter makes a [`draft::Draft`], which
 //! becomes YAML in one place, so that quoting, secrets and names of steps are the same whatever it came from.
@@ -12,6 +12,7 @@ use base64::Engine as _;
 pub mod curl;
 pub mod draft;
 pub mod har;
+pub mod jmx;
 mod json;
 pub mod openapi;
 pub mod proxy;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// Most bytes that are read of a scenario file.
-pub const MOST_OF_A_SCENARIO: u64 = 16 << 20;
+pub const MOST_OF_A_SCENARIO: u64 = headway_workload::scenario::LONGEST_FILE as u64;
 
 /// Most bytes that are read of any other file: bodies, tables of data, recordings.
 pub const MOST: u64 = 1 << 30;

@@ -12,6 +12,7 @@ pub mod content;
 pub mod journey;
 pub mod model;
 pub mod plan;
+pub mod raw;
 pub mod redact;
 pub mod request;
 pub mod scenario;

@@ -45,9 +45,19 @@ impl Map {
         self.0.push(Entry { comments, key: key.into(), value });
     }
 
+    /// Appends the entries of another mapping, with their comments.
+    pub fn append(&mut self, mut other: Map) {
+        self.0.append(&mut other.0);
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// How many keys and values there are, itself and lists included.
+    pub fn count(&self) -> usize {
+        1 + self.0.iter().map(|entry| 1 + entry.value.count()).sum::<usize>()
     }
 
     /// The text of a file that holds this.
@@ -62,6 +72,15 @@ impl Yaml {
     /// A word or number that needs no quotes.
     pub fn plain(text: impl ToString) -> Yaml {
         Yaml::Plain(text.to_string())
+    }
+
+    /// How many keys and values there are, itself included.
+    fn count(&self) -> usize {
+        match self {
+            Yaml::Plain(_) | Yaml::Text(_) => 1,
+            Yaml::List(items) => 1 + items.iter().map(Yaml::count).sum::<usize>(),
+            Yaml::Map(map) => map.count(),
+        }
     }
 
     /// Text that may be anything.

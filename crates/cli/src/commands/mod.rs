@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod from_curl;
 mod from_har;
+mod from_jmx;
 mod from_openapi;
 mod lab;
 mod merge;
@@ -22,6 +23,7 @@ mod translate;
 use crate::args::{Args, Command};
 use crate::exit::{FINE, Failure};
 use crate::output;
+use anyhow::anyhow;
 use headway_convert::Converted;
 use headway_engine::files;
 use std::io::{self, Write as _};
@@ -46,6 +48,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::FromCurl(args) => from_curl::from_curl(&args),
         Command::FromHar(args) => from_har::from_har(&args),
         Command::FromOpenapi(args) => from_openapi::from_openapi(&args),
+        Command::FromJmx(args) => from_jmx::from_jmx(&args),
         Command::Completions { shell } => shell::completions(shell),
         Command::Man { folder } => shell::man(&folder),
         Command::Translate(args) => translate::translate(&args),
@@ -57,6 +60,18 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
             Ok(FINE)
         }
     }
+}
+
+/// Most bytes that are read of a document or a plan.
+const MOST_OF_A_DOCUMENT: u64 = 32 << 20;
+
+/// The text of a file that becomes a scenario; `wanted` says what is to be named.
+fn text_of(file: &Path, wanted: &str) -> Result<String, Failure> {
+    let name = file.display();
+    let bytes = files::read(file, MOST_OF_A_DOCUMENT)
+        .map_err(|error| Failure::usage(anyhow!("{name} cannot be read: {error}; name {wanted}")))?;
+    String::from_utf8(bytes)
+        .map_err(|error| Failure::usage(anyhow!("{name} is not UTF-8: {error}; name {wanted}")))
 }
 
 /// Prints a scenario that was made of something else, or writes it to a file, and what is to be said of it.

@@ -313,7 +313,7 @@ impl Converter {
         if let Some(version) = self.http {
             draft.settings.push(("http", version.to_owned()));
         }
-        Ok(self.draft.finish())
+        self.draft.finish()
     }
 }
 

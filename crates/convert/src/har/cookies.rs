@@ -5,7 +5,7 @@
 //! its own Cookie header gets none from the jar.
 
 use super::super::Text;
-use super::super::draft::Step;
+use super::super::draft::{Finder, Step};
 use super::super::secrets::Secrets;
 use super::read::Entry;
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub(super) fn settle(steps: &mut [Step], entries: &[&Entry], secrets: &mut Secre
                     .and(&value);
                 let taken = &mut steps[jar[name]].extract;
                 if !taken.iter().any(|(known, _)| *known == variable) {
-                    taken.push((variable, name.clone()));
+                    taken.push((variable, Finder::new("cookie", name.as_str())));
                 }
             }
             steps[i].header("Cookie", value);

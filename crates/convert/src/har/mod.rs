@@ -87,7 +87,7 @@ pub fn scenario(text: &str, choices: &Choices) -> Result<Converted> {
             .to_owned(),
     );
     draft.warnings = left_out.told();
-    Ok(draft.finish())
+    draft.finish()
 }
 
 fn began(n: usize) -> String {
@@ -257,7 +257,7 @@ impl Pages {
 }
 
 /// Headers that belong to a connection, or that the body and the target make anew.
-const NOT_SENT: &[&str] = &[
+pub(super) const NOT_SENT: &[&str] = &[
     "host",
     "content-length",
     "connection",
@@ -268,10 +268,10 @@ const NOT_SENT: &[&str] = &[
     "trailer",
     "upgrade",
     "expect",
-    // Settled apart.
-    "cookie",
-    "content-type",
 ];
+
+/// Headers that are settled apart.
+const APART: &[&str] = &["cookie", "content-type"];
 
 fn step(entry: &Entry, location: &Location, secrets: &mut Secrets) -> Step {
     let mut step = Step::new(&entry.method, draft::path(&location.path, secrets));
@@ -279,7 +279,8 @@ fn step(entry: &Entry, location: &Location, secrets: &mut Secrets) -> Step {
     for (name, value) in &entry.headers {
         let (name, value) = (name.trim(), value.trim());
         // Pseudo-headers of HTTP/2 begin with a colon.
-        if !super::is_token(name) || NOT_SENT.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+        let apart = NOT_SENT.iter().chain(APART).any(|own| name.eq_ignore_ascii_case(own));
+        if !super::is_token(name) || apart {
             continue;
         }
         step.header(name, secrets.header(name, value).unwrap_or_else(|| Text::literal(value)));

@@ -3,13 +3,12 @@
 //! Deliberately absent: other files. A reference out of the document is reported, not followed.
 
 use anyhow::{Result, anyhow};
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use headway_workload::raw::Raw;
+use serde::{Deserialize, Deserializer};
 use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Spanned};
-use std::fmt;
 
 /// Most values in a document, aliases of YAML counted as often as they stand for something.
-const MOST_VALUES: usize = 5_000_000;
+const MOST_VALUES: usize = 2_000_000;
 /// Deepest nesting.
 const DEEPEST: usize = 128;
 /// Most references that lead to one another.
@@ -100,8 +99,8 @@ impl<'a> Document<'a> {
             },
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        match serde_saphyr::from_str_with_options::<Spanned<Raw>>(text, options) {
-            Ok(raw) => Ok(Document { file, root: node(raw, None) }),
+        match serde_saphyr::from_str_with_options::<Node>(text, options) {
+            Ok(root) => Ok(Document { file, root }),
             Err(error) => {
                 let error = error.without_snippet();
                 let line = error.location().map_or(1, |at| at.line());
@@ -152,101 +151,31 @@ impl<'a> Document<'a> {
     }
 }
 
-fn node(raw: Spanned<Raw>, line_of_key: Option<u64>) -> Node {
-    let line = line_of_key.unwrap_or_else(|| raw.referenced.line());
-    let kind = match raw.value {
-        Raw::Null => Kind::Null,
-        Raw::Bool(yes) => Kind::Bool(yes),
-        Raw::Number(digits) => Kind::Number(digits),
-        Raw::Text(text) => Kind::Text(text),
-        Raw::List(items) => Kind::List(items.into_iter().map(|item| node(item, None)).collect()),
-        Raw::Map(entries) => Kind::Map(
-            entries
-                .into_iter()
-                .map(|(key, value)| {
-                    let line = key.referenced.line();
-                    let key = match key.value {
-                        Raw::Text(text) | Raw::Number(text) => text,
-                        Raw::Bool(yes) => yes.to_string(),
-                        Raw::Null | Raw::List(_) | Raw::Map(_) => String::new(),
-                    };
-                    (key, node(value, Some(line)))
-                })
-                .collect(),
-        ),
-    };
-    Node { line, kind }
-}
-
-/// A value as the parser hands it over.
-enum Raw {
-    Null,
-    Bool(bool),
-    Number(String),
-    Text(String),
-    List(Vec<Spanned<Raw>>),
-    Map(Vec<(Spanned<Raw>, Spanned<Raw>)>),
-}
-
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Raw, D::Error> {
-        deserializer.deserialize_any(Reader)
+/// Each value is made as it is read: a document is in memory once.
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
+        let raw = Spanned::<Raw<Node, Node>>::deserialize(deserializer)?;
+        let kind = match raw.value {
+            Raw::Null => Kind::Null,
+            Raw::Bool(yes) => Kind::Bool(yes),
+            Raw::Number(number) => Kind::Number(number.to_string()),
+            Raw::Odd(digits) => Kind::Number(digits),
+            Raw::Text(text) => Kind::Text(text),
+            Raw::List(items) => Kind::List(items),
+            Raw::Map(entries) => Kind::Map(entries.into_iter().map(Node::entry).collect()),
+        };
+        Ok(Node { line: raw.referenced.line(), kind })
     }
 }
 
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Raw;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-    fn visit_unit<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-    fn visit_none<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Raw, D::Error> {
-        Raw::deserialize(deserializer)
-    }
-    fn visit_bool<E>(self, yes: bool) -> Result<Raw, E> {
-        Ok(Raw::Bool(yes))
-    }
-    fn visit_i64<E>(self, number: i64) -> Result<Raw, E> {
-        Ok(Raw::Number(number.to_string()))
-    }
-    fn visit_u64<E>(self, number: u64) -> Result<Raw, E> {
-        Ok(Raw::Number(number.to_string()))
-    }
-    fn visit_i128<E>(self, number: i128) -> Result<Raw, E> {
-        Ok(Raw::Number(number.to_string()))
-    }
-    fn visit_u128<E>(self, number: u128) -> Result<Raw, E> {
-        Ok(Raw::Number(number.to_string()))
-    }
-    fn visit_f64<E>(self, number: f64) -> Result<Raw, E> {
-        Ok(Raw::Number(number.to_string()))
-    }
-    fn visit_str<E>(self, text: &str) -> Result<Raw, E> {
-        Ok(Raw::Text(text.to_owned()))
-    }
-    fn visit_string<E>(self, text: String) -> Result<Raw, E> {
-        Ok(Raw::Text(text))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
-            items.push(item);
-        }
-        Ok(Raw::List(items))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = access.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(Raw::Map(entries))
+impl Node {
+    /// An entry of a mapping, whose value is on the line of its key.
+    fn entry((key, value): (Node, Node)) -> (String, Node) {
+        let name = match key.kind {
+            Kind::Text(text) | Kind::Number(text) => text,
+            Kind::Bool(yes) => yes.to_string(),
+            Kind::Null | Kind::List(_) | Kind::Map(_) => String::new(),
+        };
+        (name, Node { line: key.line, kind: value.kind })
     }
 }

@@ -62,7 +62,8 @@ pub fn scenario(file: &str, text: &str, choices: &Choices) -> Result<Converted> 
         }
         None => bail!("{file}:1: this is no OpenAPI document: `openapi: 3.0.x` or `3.1.x` is missing"),
     }
-    let mut conversion = Conversion { document: &document, draft: Draft::default(), made_up: Vec::new() };
+    let mut conversion =
+        Conversion { document: &document, draft: Draft::default(), made_up: Vec::new(), work: 0 };
     conversion.target(choices)?;
     let total = conversion.operations(choices);
     let Conversion { mut draft, made_up, .. } = conversion;
@@ -83,7 +84,7 @@ pub fn scenario(file: &str, text: &str, choices: &Choices) -> Result<Converted> 
             "Made up, for want of examples: variables {names}{more}. Put in values that the target knows, under variables."
         ));
     }
-    Ok(draft.finish())
+    draft.finish().with_context(|| file.to_owned())
 }
 
 struct Conversion<'d> {
@@ -91,6 +92,8 @@ struct Conversion<'d> {
     draft: Draft,
     /// Names of variables whose values are made up.
     made_up: Vec<String>,
+    /// Schemas that were looked at for values so far.
+    work: usize,
 }
 
 /// An operation and what is around it.
@@ -240,9 +243,10 @@ impl<'d> Conversion<'d> {
     }
 
     fn value(&mut self, holder: &'d Node, what: &str) -> (Value, Origin) {
-        let mut maker = Maker::new(self.document);
+        let mut maker = Maker::new(self.document, self.work);
         let media = holder.get("content").entries().first().map(|(_, media)| media);
         let made = maker.of(media.unwrap_or(holder));
+        self.work = maker.work;
         for lack in std::mem::take(&mut maker.lacks) {
             self.warn(holder, &format!("{what}: {lack}"));
         }
@@ -557,7 +561,7 @@ fn server(server: &Node) -> String {
 }
 
 /// A URL as a target: origin and base path, without user, password and query.
-fn base(url: &str) -> Result<String> {
+pub(super) fn base(url: &str) -> Result<String> {
     let location = Location::parse(url)?;
     let path = location.path.split('?').next().unwrap_or_default().trim_end_matches('/');
     Ok(format!("{}{path}", location.origin))

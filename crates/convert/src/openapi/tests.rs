@@ -144,6 +144,39 @@ fn a_schema_that_multiplies_is_bounded() {
     assert!(made.scenario.len() < 2_000_000, "{}", made.scenario.len());
 }
 
+/// As above, 300 times: what is made up is bounded for all bodies together, and a scenario that would be too large is refused.
+#[test]
+fn what_is_made_of_a_document_is_bounded_in_all() {
+    let schemas: Vec<String> = (0..8)
+        .map(|i| {
+            let members: Vec<String> = (0..10)
+                .map(|j| format!(r##""m{j}": {{"$ref": "#/components/schemas/S{}"}}"##, i + 1))
+                .collect();
+            format!(r#""S{i}": {{"properties": {{{}}}}}"#, members.join(","))
+        })
+        .collect();
+    let components = format!(r#"{{"schemas": {{{}, "S8": {{"type": "string"}}}}}}"#, schemas.join(","));
+    let body = r##"{"post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}}}}"##;
+    let paths: Vec<String> = (0..300).map(|i| format!(r#""/p{i}": {body}"#)).collect();
+    let choices = Choices { target: None, all_methods: true };
+    let text = document(&format!("{{{}}}", paths.join(",")), &components);
+    let error = format!("{:#}", scenario("a.json", &text, &choices).unwrap_err());
+    assert!(error.starts_with("a.json: it would have ") && error.contains("keys and values"), "{error}");
+    let paths: Vec<String> = (0..10_001).map(|i| format!(r#""/p{i}": {{"get": {{}}}}"#)).collect();
+    let text = document(&format!("{{{}}}", paths.join(",")), "{}");
+    let error = format!("{:#}", scenario("a.json", &text, &choices).unwrap_err());
+    assert_eq!(error, "a.json: it would have 10001 steps, and a scenario has at most 10000: leave some out");
+}
+
+/// A list of so many values that a document may have one more or not: values are counted as the parser does.
+#[test]
+fn a_document_of_too_many_values_is_refused() {
+    let text = |n: usize| format!("openapi: 3.0.0\nx: [{}]\n", vec!["1"; n].join(","));
+    let error = refused(&text(2_000_000));
+    assert!(error.starts_with("a.yaml:") && error.contains("of at most 2000000 values"), "{error}");
+    assert!(refused(&text(1_000)).contains("name the target"), "{}", refused(&text(1_000)));
+}
+
 #[test]
 fn what_is_no_openapi_document_is_refused_with_its_line() {
     for (text, says) in [

@@ -16,6 +16,8 @@ const DEEPEST: usize = 8;
 const DEEPEST_EXAMPLE: usize = 24;
 /// Most schemas that are looked at for one value.
 const MOST_WORK: usize = 20_000;
+/// Most schemas that are looked at for all values of a document.
+const MOST_WORK_IN_ALL: usize = 500_000;
 /// Most items and members of a list or mapping that are made up.
 const MOST_MEMBERS: usize = 200;
 
@@ -44,7 +46,10 @@ pub(super) enum Origin {
 /// Makes one value.
 pub(super) struct Maker<'d> {
     document: &'d Document<'d>,
-    work: usize,
+    /// Schemas that were looked at, of all values.
+    pub work: usize,
+    /// Where that ends.
+    most: usize,
     /// References that are being followed.
     within: Vec<String>,
     /// Whether something was made up.
@@ -54,8 +59,10 @@ pub(super) struct Maker<'d> {
 }
 
 impl<'d> Maker<'d> {
-    pub fn new(document: &'d Document<'d>) -> Maker<'d> {
-        Maker { document, work: 0, within: Vec::new(), made_up: false, lacks: Vec::new() }
+    /// For one value, after so much work for others.
+    pub fn new(document: &'d Document<'d>, work: usize) -> Maker<'d> {
+        let most = (work + MOST_WORK).min(MOST_WORK_IN_ALL);
+        Maker { document, work, most, within: Vec::new(), made_up: false, lacks: Vec::new() }
     }
 
     /// The value of a parameter, a header or a media type: from `example`, `examples`, else its schema.
@@ -99,8 +106,11 @@ impl<'d> Maker<'d> {
     /// A value of that schema; none where the schema refers to itself, nests too deep or allows none.
     fn made(&mut self, schema: &'d Node, depth: usize) -> Option<Value> {
         self.work += 1;
-        if self.work > MOST_WORK {
-            self.lack("its schema is too large to make a value of all of it");
+        if self.work > self.most {
+            self.lack(match self.most {
+                MOST_WORK_IN_ALL => "the document's schemas are too large to make values of all of them",
+                _ => "its schema is too large to make a value of all of it",
+            });
             return None;
         }
         if depth > DEEPEST {
@@ -169,7 +179,7 @@ impl<'d> Maker<'d> {
         let mut open = vec![(schema, 0)];
         while let Some((part, depth)) = open.pop() {
             self.work += 1;
-            if self.work > MOST_WORK || depth > DEEPEST {
+            if self.work > self.most || depth > DEEPEST {
                 break;
             }
             let Ok(part) = self.document.resolve(part) else { continue };

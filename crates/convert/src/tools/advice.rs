@@ -121,9 +121,11 @@ pub fn script(path: &str) -> Option<String> {
         "scala" | "kt" | "java" => ("Gatling", "simulation"),
         _ => return None,
     };
-    Some(format!(
-        "{path} is a {what} of {tool}. What it sends is written here as a scenario (docs/scenarios.md); of a recording of it, headway from-har makes one"
-    ))
+    let way = match tool {
+        "JMeter" => format!("headway from-jmx {} makes a scenario of it", crate::quoted(path)),
+        _ => "What it sends is written here as a scenario (docs/scenarios.md); of a recording of it, headway from-har makes one".to_owned(),
+    };
+    Some(format!("{path} is a {what} of {tool}. {way}"))
 }
 
 /// The first word with one dash and several letters which is an option of a tool that writes them so (`-rate=50`), and its

@@ -23,7 +23,7 @@ pub(super) static JMETER: Tool = Tool {
             "plan.jmx",
             "the test plan",
             Meaning::Nothing(
-                "what it holds, requests and threads, is written as a scenario (docs/scenarios.md)",
+                "headway from-jmx makes a scenario of what it holds, requests and threads (docs/scenarios.md)",
             ),
         ),
         Row::new("l", "logfile", "results.jtl", OUTPUT, NO_OUTPUT),

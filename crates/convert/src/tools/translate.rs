@@ -228,10 +228,15 @@ impl Making {
             Takes::Targets => self.targets(piped, file)?,
             Takes::Script(what) => {
                 let named = self.others.first().map_or_else(String::new, |name| format!(" {name}"));
-                unready = Some(format!(
-                    "{what}{named} holds the requests, and only a person can translate it: write the steps into {SCENARIO} \
-                     (docs/scenarios.md); headway from-har and from-curl make scenarios of recordings and commands"
-                ));
+                let way = match tool.name {
+                    "jmeter" => {
+                        format!("headway from-jmx makes a scenario of it (from-jmx plan.jmx -o {SCENARIO})")
+                    }
+                    _ => format!(
+                        "only a person can translate it: write the steps into {SCENARIO} (docs/scenarios.md); headway from-har and from-curl make scenarios of recordings and commands"
+                    ),
+                };
+                unready = Some(format!("{what}{named} holds the requests, and {way}"));
                 if let Some(base) = base {
                     self.flags.extend(["--set".to_owned(), format!("target={base}")]);
                 }

@@ -40,6 +40,12 @@ use std::sync::Arc;
 
 /// A group may have so many users, or sessions at once.
 pub const MOST_USERS: u64 = 10_000_000;
+/// A file may be so long, in bytes.
+pub const LONGEST_FILE: usize = 16 << 20;
+/// A file may have so many keys and values, lists and mappings included.
+pub const MOST_VALUES: usize = 250_000;
+/// The journeys of a file may have so many steps in all.
+pub const MOST_STEPS: usize = 10_000;
 
 /// The world around a scenario file.
 pub struct Surroundings<'a> {

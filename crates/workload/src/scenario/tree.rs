@@ -6,16 +6,13 @@
 
 use super::environment::Environment;
 use super::source::{Problem, Source, Span};
+use super::{LONGEST_FILE, MOST_VALUES};
+use crate::raw::Raw;
 use serde::Deserialize;
-use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 use serde_saphyr::{DuplicateKeyPolicy, Location, NonFiniteFloatPolicy, Spanned};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt;
-
-/// A file may be so long, in bytes.
-pub(super) const LONGEST_FILE: usize = 16 << 20;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
@@ -200,8 +197,9 @@ fn any(source: &Source, environment: &mut Environment<'_>) -> Result<(Tree, Vec<
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         reject_unsupported_tags: true,
         with_snippet: false,
+        budget: serde_saphyr::budget! { max_nodes: MOST_VALUES },
     };
-    let raw: Spanned<Raw> = serde_saphyr::from_str_with_options(&source.text, options)
+    let raw: Placed = serde_saphyr::from_str_with_options(&source.text, options)
         .map_err(|e| super::syntax::problem(source, &e))?;
     let mut converter = Converter { source, environment, problems: Vec::new() };
     let tree = converter.tree(raw);
@@ -226,86 +224,10 @@ pub(super) fn span(source: &Source, location: Location) -> Span {
     Span { start: start.min(end), end: start.min(end) + text.len() }
 }
 
-/// A value as the parser hands it over.
-enum Raw {
-    Null,
-    Text(String),
-    Bool(bool),
-    Number(Number),
-    /// A number that JSON cannot hold exactly.
-    Odd,
-    List(Vec<Spanned<Raw>>),
-    Mapping(Vec<(Spanned<Raw>, Spanned<Raw>)>),
-}
-
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Raw, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
-    }
-}
-
-struct RawVisitor;
-
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = Raw;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-    fn visit_unit<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-    fn visit_none<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-    fn visit_some<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Raw, D::Error> {
-        Raw::deserialize(deserializer)
-    }
-    fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
-        Ok(Raw::Bool(value))
-    }
-    fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
-        Ok(Raw::Number(value.into()))
-    }
-    fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
-        Ok(Raw::Number(value.into()))
-    }
-    fn visit_i128<E>(self, _: i128) -> Result<Raw, E> {
-        Ok(Raw::Odd)
-    }
-    fn visit_u128<E>(self, _: u128) -> Result<Raw, E> {
-        Ok(Raw::Odd)
-    }
-    fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {
-        Ok(Number::from_f64(value).map_or(Raw::Odd, Raw::Number))
-    }
-    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Raw, E> {
-        Ok(Raw::Text(value.to_owned()))
-    }
-    fn visit_string<E>(self, value: String) -> Result<Raw, E> {
-        Ok(Raw::Text(value))
-    }
-    fn visit_bytes<E: serde::de::Error>(self, _: &[u8]) -> Result<Raw, E> {
-        Err(E::custom("binary values are not read here: put them into a file"))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
-            items.push(item);
-        }
-        Ok(Raw::List(items))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = access.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(Raw::Mapping(entries))
-    }
-    fn visit_newtype_struct<D: serde::Deserializer<'de>>(self, _: D) -> Result<Raw, D::Error> {
-        Err(D::Error::custom("tagged values are not read here"))
-    }
-}
+/// A value and its place.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Placed(Spanned<Raw<Placed, Placed>>);
 
 struct Converter<'a, 'e> {
     source: &'a Source,
@@ -314,19 +236,19 @@ struct Converter<'a, 'e> {
 }
 
 impl Converter<'_, '_> {
-    fn tree(&mut self, raw: Spanned<Raw>) -> Tree {
+    fn tree(&mut self, Placed(raw): Placed) -> Tree {
         let span = span(self.source, raw.defined);
         let kind = match raw.value {
             Raw::Null => Kind::Null,
             Raw::List(items) => Kind::List(items.into_iter().map(|item| self.tree(item)).collect()),
-            Raw::Mapping(entries) => self.entries(entries).map_or(Kind::Broken, Kind::Mapping),
+            Raw::Map(entries) => self.entries(entries).map_or(Kind::Broken, Kind::Mapping),
             Raw::Text(text) => {
                 let mut scalar = self.scalar(text, Typed::Text, span);
                 if self.expand(&mut scalar) { Kind::Scalar(scalar) } else { Kind::Broken }
             }
             Raw::Bool(value) => self.plain(Typed::Bool(value), span),
             Raw::Number(number) if !self.is_cut(&number, span) => self.plain(Typed::Number(number), span),
-            Raw::Number(_) | Raw::Odd => {
+            Raw::Number(_) | Raw::Odd(_) => {
                 let title = "this number is too long to be kept exactly";
                 self.problems.push(Problem::new(span, title).help("write it in quotes, as a text"));
                 Kind::Broken
@@ -355,14 +277,14 @@ impl Converter<'_, '_> {
     }
 
     /// The entries of a mapping; none if it is no mapping but a text that YAML takes for one.
-    fn entries(&mut self, entries: Vec<(Spanned<Raw>, Spanned<Raw>)>) -> Option<Vec<(Scalar, Tree)>> {
+    fn entries(&mut self, entries: Vec<(Placed, Placed)>) -> Option<Vec<(Scalar, Tree)>> {
         let mut read: Vec<(Scalar, Tree)> = Vec::with_capacity(entries.len());
         let mut seen: HashMap<String, Span> = HashMap::new();
-        for (key, value) in entries {
+        for (Placed(key), value) in entries {
             let at = span(self.source, key.defined);
             let key = match key.value {
                 Raw::Text(text) => self.scalar(text, Typed::Text, at),
-                Raw::Bool(_) | Raw::Number(_) | Raw::Odd => {
+                Raw::Bool(_) | Raw::Number(_) | Raw::Odd(_) => {
                     let text = self.source.text.get(at.start..at.end).unwrap_or_default().to_owned();
                     Scalar {
                         text,
@@ -373,7 +295,7 @@ impl Converter<'_, '_> {
                         raw: None,
                     }
                 }
-                Raw::Mapping(_) => {
+                Raw::Map(_) => {
                     let title = "YAML takes this for a mapping, because it begins with {";
                     let help = "put a text that begins with { in quotes: '{{name}}'";
                     self.problems.push(Problem::new(at, title).help(help));

@@ -4,6 +4,7 @@ use super::steps::Builder;
 use crate::content::{Names, Step};
 use crate::journey::{MOST_NESTED, Node};
 use crate::redact::Redactor;
+use crate::scenario::MOST_STEPS;
 use crate::scenario::leaves::Count;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
@@ -30,9 +31,6 @@ struct Entry<'f> {
     span: Span,
     steps: &'f [written::Step],
 }
-
-/// Steps may be so many, over all journeys.
-const MOST_STEPS: usize = 10_000;
 
 const KINDS: &[&str] = &[
     "get", "post", "put", "patch", "delete", "head", "options", "request", "send", "steps", "choose", "pause",

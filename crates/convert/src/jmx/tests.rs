@@ -1,0 +1,339 @@
+use super::*;
+use headway_base::Nanos;
+use headway_workload::client::RequestKey;
+use headway_workload::content::{Memory, RenderContext};
+use headway_workload::plan::Source;
+use headway_workload::request::Request;
+use headway_workload::scenario::{Scenario, Surroundings, parse};
+
+/// The templates of JMeter, and what becomes of each with a target: none where it has no HTTP request.
+const TEMPLATES: &[(&str, &str)] = &[
+    ("BeanShellSampler", include_str!("../../tests/samples/jmx/BeanShellSampler.jmx")),
+    ("GroovyJSR223Sampler", include_str!("../../tests/samples/jmx/GroovyJSR223Sampler.jmx")),
+    ("ThinkTime", include_str!("../../tests/samples/jmx/ThinkTime.jmx")),
+    ("build-adv-web-test-plan", include_str!("../../tests/samples/jmx/build-adv-web-test-plan.jmx")),
+    ("build-ftp-test-plan", include_str!("../../tests/samples/jmx/build-ftp-test-plan.jmx")),
+    ("build-ldap-ext-test-plan", include_str!("../../tests/samples/jmx/build-ldap-ext-test-plan.jmx")),
+    ("build-ldap-test-plan", include_str!("../../tests/samples/jmx/build-ldap-test-plan.jmx")),
+    ("build-web-test-plan", include_str!("../../tests/samples/jmx/build-web-test-plan.jmx")),
+    ("build-webservice-test-plan", include_str!("../../tests/samples/jmx/build-webservice-test-plan.jmx")),
+    (
+        "functional-testing-01-test-plan",
+        include_str!("../../tests/samples/jmx/functional-testing-01-test-plan.jmx"),
+    ),
+    ("jdbc", include_str!("../../tests/samples/jmx/jdbc.jmx")),
+    ("recording", include_str!("../../tests/samples/jmx/recording.jmx")),
+    ("recording-with-think-time", include_str!("../../tests/samples/jmx/recording-with-think-time.jmx")),
+    (
+        "simple-http-request-test-plan",
+        include_str!("../../tests/samples/jmx/simple-http-request-test-plan.jmx"),
+    ),
+];
+
+const SHOP: &str = include_str!("../../tests/samples/jmx/shop.jmx");
+
+/// What a run reads of it. Every file of rows has the columns login and password; variables of the environment are set.
+fn read(made: &Converted) -> Scenario {
+    let around = Surroundings {
+        read: &|name| {
+            let rows = b"login,password\nann,pw\n".to_vec();
+            Ok(if name.ends_with(".csv") { rows } else { name.as_bytes().to_vec() })
+        },
+        env: &|name| name.starts_with("HEADWAY_").then(|| format!("<{name}>")),
+    };
+    parse("made.yaml", &made.scenario, &around).unwrap_or_else(|e| panic!("{e}\n{}", made.scenario))
+}
+
+/// The scenario and the list as a person gets them.
+fn told(made: &Converted) -> String {
+    format!("{}\n--- told\n{}\n", made.scenario, made.notes.join("\n"))
+}
+
+fn refused(text: &str) -> String {
+    format!("{:#}", scenario("p.jmx", text, &Choices::default()).unwrap_err())
+}
+
+/// A plan with these elements in a thread group of one thread and one loop.
+fn plan(inside: &str) -> String {
+    group("", inside)
+}
+
+/// A plan with one thread group that has these properties.
+fn group(properties: &str, inside: &str) -> String {
+    format!(
+        r#"<jmeterTestPlan><hashTree><TestPlan testname="T"/><hashTree><ThreadGroup testname="G">
+        <elementProp name="ThreadGroup.main_controller"><stringProp name="LoopController.loops">1</stringProp></elementProp>
+        <stringProp name="ThreadGroup.num_threads">1</stringProp>{properties}</ThreadGroup><hashTree>
+        {inside}</hashTree></hashTree></hashTree></jmeterTestPlan>"#
+    )
+}
+
+/// A sampler with these properties and these elements below it.
+fn sampler(name: &str, properties: &str, below: &str) -> String {
+    format!(
+        r#"<HTTPSamplerProxy testname="{name}"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>{properties}</HTTPSamplerProxy>
+        <hashTree>{below}</hashTree>"#
+    )
+}
+
+fn prop(name: &str, value: &str) -> String {
+    let value = value.replace('&', "&amp;").replace('<', "&lt;");
+    format!(r#"<stringProp name="{name}">{value}</stringProp>"#)
+}
+
+fn made(text: &str) -> (Converted, Scenario) {
+    let converted = scenario("p.jmx", text, &Choices::default()).unwrap();
+    let scenario = read(&converted);
+    (converted, scenario)
+}
+
+fn requests(scenario: &Scenario) -> Vec<Request> {
+    let request = |step: usize| {
+        let sending = RequestKey { step: step as u16, ..RequestKey::default() };
+        let context = RenderContext { sending: &sending, now_unix_ns: 0 };
+        scenario.script.render(&context, &Memory::default()).unwrap()
+    };
+    (0..scenario.labels.len()).map(request).collect()
+}
+
+#[test]
+fn the_templates_of_jmeter_become_scenarios_or_say_why_not() {
+    let mut all = String::new();
+    let mut scenarios = Vec::new();
+    for (name, text) in TEMPLATES {
+        let file = format!("{name}.jmx");
+        let made = scenario(&file, text, &Choices::default());
+        // A plan of which JMeter asks the host has none.
+        let made = made.or_else(|error| {
+            let target = Choices { target: Some("http://127.0.0.1:8080/".to_owned()), group: None };
+            if error.to_string().contains("--target") { scenario(&file, text, &target) } else { Err(error) }
+        });
+        match &made {
+            Ok(made) => {
+                read(made);
+                scenarios.push(*name);
+                all += &format!("=== {name}\n{}\n", told(made));
+            }
+            Err(error) => all += &format!("=== {name}\nrefused: {error:#}\n\n"),
+        }
+    }
+    assert_eq!(scenarios, ["build-adv-web-test-plan", "build-web-test-plan", "build-webservice-test-plan"]);
+    insta::assert_snapshot!("templates", all);
+}
+
+#[test]
+fn a_plan_of_everything_is_a_scenario_and_a_list() {
+    let (made, scenario) = made(SHOP);
+    insta::assert_snapshot!("shop", told(&made));
+    for secret in ["abc-4711", "k-4712", "secret-4713", "hunter2"] {
+        assert!(!told(&made).contains(secret), "{secret}");
+    }
+    assert_eq!(scenario.groups.len(), 4);
+    let setup = Choices { group: Some("Prepare".to_owned()), ..Choices::default() };
+    let made = super::scenario("shop.jmx", SHOP, &setup).unwrap();
+    assert_eq!(read(&made).labels.iter().filter(|label| !label.contains("redirected")).count(), 1);
+    let none = Choices { group: Some("None".to_owned()), ..Choices::default() };
+    let error = super::scenario("shop.jmx", SHOP, &none).unwrap_err().to_string();
+    assert!(error.contains("thread groups are Prepare, Browse & buy, API, Batch, Burst"), "{error}");
+}
+
+#[test]
+fn users_come_as_threads_do() {
+    let one = sampler("a", "", "") + &sampler("b", "", "");
+    let threads =
+        |n: &str, ramp: &str| prop("ThreadGroup.num_threads", n) + &prop("ThreadGroup.ramp_time", ramp);
+    let group = |properties: &str, loops: &str| {
+        let text = super::tests::group("", &one)
+            .replace(r#"<stringProp name="ThreadGroup.num_threads">1</stringProp>"#, properties)
+            .replace(r#"loops">1<"#, &format!(r#"loops">{loops}<"#));
+        made(&text)
+    };
+    let scheduled = |seconds: &str, delay: &str| {
+        prop("ThreadGroup.scheduler", "true")
+            + &prop("ThreadGroup.duration", seconds)
+            + &prop("ThreadGroup.delay", delay)
+    };
+    // Thread i of n starts at i R / n: 10 a second over 2 s.
+    let (_, scenario) = group(&threads("20", "2"), "1");
+    let Source::Arrivals { profile, .. } = &scenario.groups[0].source else { panic!("no arrivals") };
+    assert!((profile.total() - 20.0).abs() < 1e-9 && scenario.end == Nanos::from_secs(2), "{profile:?}");
+    let (_, scenario) = group(&threads("20", "0"), "1");
+    assert!(matches!(scenario.groups[0].source, Source::AtOnce { sessions: 20 }));
+    let (_, scenario) = group(&threads("20", "0"), "5");
+    assert!(
+        matches!(&scenario.groups[0].source, Source::Users { requests: Some(200), level } if level.most() == 20)
+    );
+    let (_, scenario) = group(&(threads("20", "10") + &scheduled("60", "5")), "-1");
+    let Source::Users { requests: None, level } = &scenario.groups[0].source else { panic!("not closed") };
+    assert_eq!((level.most(), scenario.end), (20, Nanos::from_secs(65)));
+    // A ramp that is longer than the test gets to a part of the threads.
+    let (_, scenario) = group(&(threads("20", "100") + &scheduled("50", "")), "-1");
+    let Source::Users { level, .. } = &scenario.groups[0].source else { panic!("not closed") };
+    assert_eq!((level.most(), scenario.end), (10, Nanos::from_secs(50)));
+    let (converted, _) = group(&threads("3", "0"), "-1");
+    assert!(
+        converted.notes.iter().any(|n| n.contains("p.jmx:1: 'G' (ThreadGroup): it loops without end")),
+        "{:?}",
+        converted.notes
+    );
+}
+
+#[test]
+fn an_open_model_is_one() {
+    let schedule = "rate(0) random_arrivals(10 s) rate(${__P(rate,6)}/sec) pause(5 s) random_arrivals(20 s)";
+    let text = plan(&sampler("a", "", "")).replace("<ThreadGroup ", "<OpenModelThreadGroup ").replace(
+        "</ThreadGroup>",
+        &(prop("OpenModelThreadGroup.schedule", schedule) + "</OpenModelThreadGroup>"),
+    );
+    let (_, scenario) = made(&text);
+    let Source::Arrivals { profile, .. } = &scenario.groups[0].source else { panic!("no arrivals") };
+    // 10 s at 3/s in the mean, 5 s of none, 20 s at 6/s.
+    assert!((profile.total() - 150.0).abs() < 1e-9 && scenario.end == Nanos::from_secs(35), "{profile:?}");
+}
+
+#[test]
+fn a_throughput_timer_makes_the_load_open() {
+    let timer = |kind: &str, mode: &str| {
+        format!(
+            r#"<{kind} testname="t"><doubleProp><name>throughput</name><value>120</value></doubleProp>
+            <intProp name="calcMode">{mode}</intProp><intProp name="throughputPeriod">60</intProp></{kind}><hashTree/>"#
+        )
+    };
+    let two = sampler("a", "", "") + &sampler("b", "", "");
+    let threads = prop("ThreadGroup.scheduler", "true") + &prop("ThreadGroup.duration", "100");
+    // 120 requests a minute are 2 a second, and with two requests to a session one session a second.
+    for (kind, mode, arrivals) in [
+        ("ConstantThroughputTimer", "2", 100.0),
+        ("PreciseThroughputTimer", "0", 100.0),
+        ("ConstantThroughputTimer", "0", 100.0),
+    ] {
+        let (converted, scenario) = made(&group(&threads, &(timer(kind, mode) + &two)));
+        let Source::Arrivals { profile, .. } = &scenario.groups[0].source else { panic!("no arrivals") };
+        assert!((profile.total() - arrivals).abs() < 1e-6, "{kind} {mode}: {}", profile.total());
+        assert!(converted.notes.iter().any(|n| n.contains("the load becomes open")), "{:?}", converted.notes);
+    }
+    // Below one of the samplers it paces that alone: two sessions a second.
+    let below = sampler("a", "", &timer("ConstantThroughputTimer", "2")) + &sampler("b", "", "");
+    let (_, scenario) = made(&group(&threads, &below));
+    let Source::Arrivals { profile, .. } = &scenario.groups[0].source else { panic!("no arrivals") };
+    assert!((profile.total() - 200.0).abs() < 1e-6);
+}
+
+#[test]
+fn requests_are_sent_as_jmeter_sends_them() {
+    let argument = |name: &str, value: &str, encode: bool| {
+        format!(
+            r#"<elementProp name="">{}{}<boolProp name="HTTPArgument.always_encode">{encode}</boolProp></elementProp>"#,
+            prop("Argument.name", name),
+            prop("Argument.value", value)
+        )
+    };
+    let arguments = |list: &[String]| {
+        format!(
+            r#"<elementProp name="HTTPsampler.Arguments"><collectionProp name="Arguments.arguments">{}</collectionProp></elementProp>"#,
+            list.concat()
+        )
+    };
+    let request = |method: &str, path: &str, list: &[String], more: &str| {
+        prop("HTTPSampler.method", method) + &prop("HTTPSampler.path", path) + &arguments(list) + more
+    };
+    let list =
+        [argument("a b", "1 & 2", true), argument("c", "x%20y", false), argument("d", "{{z}}${none}", true)];
+    let raw = r#"<boolProp name="HTTPSampler.postBodyRaw">true</boolProp>"#;
+    let samplers = [
+        sampler("get", &request("GET", "/p?q=é", &list, ""), ""),
+        sampler("post", &request("POST", "p/{{x}} y", &list, ""), ""),
+        sampler("raw", &request("PURGE", "/", &[argument("", "<a>{{b}} ${__P(n,7)}", false)], raw), ""),
+        sampler("whole", &request("GET", "http://127.0.0.1/w?x=1#f", &[], ""), ""),
+        sampler(
+            "twice",
+            &request("POST", "/t", &[argument("a", "1 2", true), argument("a", "3", true)], ""),
+            "",
+        ),
+        sampler("head", &request("HEAD", "/h", &list, ""), ""),
+    ];
+    let (converted, scenario) = made(&plan(&samplers.concat()));
+    let sent = requests(&scenario);
+    let shown: Vec<(&str, &str, String)> = sent
+        .iter()
+        .map(|r| (r.method.as_str(), r.path.as_str(), String::from_utf8_lossy(&r.body).into_owned()))
+        .collect();
+    let of = |method, path, body: &str| (method, path, body.to_owned());
+    assert_eq!(
+        shown,
+        [
+            of("GET", "/p?q=%C3%A9&a%20b=1%20%26%202&c=x%20y&d=%7B%7Bz%7D%7D%24%7Bnone%7D", ""),
+            of("POST", "/p/%7B%7Bx%7D%7D%20y", "a+b=1+%26+2&c=x+y&d=%7B%7Bz%7D%7D%24%7Bnone%7D"),
+            of("PURGE", "/", "<a>{{b}} 7"),
+            of("GET", "/w?x=1", ""),
+            of("POST", "/t", "a=1%202&a=3"),
+            of("HEAD", "/h", ""),
+        ]
+    );
+    for part in [
+        "nothing that is carried over sets ${none} before",
+        "'head' (HTTPSamplerProxy): left out: its arguments",
+    ] {
+        assert!(converted.notes.iter().any(|note| note.contains(part)), "{part}: {:?}", converted.notes);
+    }
+}
+
+#[test]
+fn what_is_no_plan_of_requests_is_refused() {
+    for (text, says) in [
+        (plan(""), "p.jmx: the plan has no HTTP request in an enabled thread group"),
+        (plan(r#"<JDBCSampler testname="q"/><hashTree/>"#), "; its samplers are JDBCSampler (1)"),
+        (
+            plan(&sampler("a", "", "")).replace("127.0.0.1", ""),
+            "name the target, as in --target http://127.0.0.1:8080",
+        ),
+        (
+            plan(&sampler("a", "", "")).replace("127.0.0.1", "${__groovy(x)}"),
+            "name the target, as in --target",
+        ),
+        (
+            plan(&sampler("a", "", "")).replace("<ThreadGroup ", "<ThreadGroup enabled=\"false\" "),
+            "no thread group that is enabled",
+        ),
+        ("<jmeterTestPlan><hashTree/></jmeterTestPlan>".to_owned(), "p.jmx: the plan has no thread group"),
+    ] {
+        assert!(refused(&text).contains(says), "{says}: {}", refused(&text));
+    }
+}
+
+#[test]
+fn controllers_of_shares_leave_no_session_without_a_request() {
+    let share = |inside: &str| {
+        format!(
+            r#"<ThroughputController testname="c"><intProp name="ThroughputController.style">1</intProp>
+            <FloatProperty><name>ThroughputController.percentThroughput</name><value>25</value></FloatProperty></ThroughputController>
+            <hashTree>{inside}</hashTree>"#
+        )
+    };
+    let (converted, _) = made(&plan(&(share(&sampler("a", "", "")) + &sampler("b", "", ""))));
+    assert!(converted.scenario.contains("- weight: 25\n"), "{}", converted.scenario);
+    let (converted, _) = made(&plan(&share(&sampler("a", "", ""))));
+    assert!(
+        converted.notes.iter().any(|n| n.contains("a session may send nothing")),
+        "{:?}",
+        converted.notes
+    );
+}
+
+#[test]
+fn repeats_nest_as_deep_as_a_scenario_has_them() {
+    let mut inside = sampler("a", "", "");
+    for i in 0..6 {
+        inside = format!(
+            r#"<LoopController testname="l{i}"><stringProp name="LoopController.loops">2</stringProp></LoopController><hashTree>{inside}</hashTree>"#
+        );
+    }
+    let (converted, scenario) = made(&plan(&inside));
+    assert_eq!(scenario.groups[0].journey.longest(), 16);
+    assert_eq!(
+        converted.notes.iter().filter(|n| n.contains("carried over 4 deep")).count(),
+        2,
+        "{:?}",
+        converted.notes
+    );
+}
