@@ -51,6 +51,18 @@ def of_a_model(tmp):
     again = tmp / "again.json"
     headway(*ask, "--json", again, "--quiet", cwd=tmp).exits(0)
     equal(json.loads(again.read_text())["interval"], [low, high], "the same seed finds the same")
+    # A model that is slower by half, beside the first: a knee of 43.6/s in place of 77.0/s.
+    slower = tmp / "slower.yaml"
+    slower.write_text(ONE_SERVER.replace("10ms", "15ms"))
+    later = ["search", slower, *ask[2:-1], "commit=2", "--baseline", out]
+    refused = headway(*later, cwd=tmp).exits(2)
+    contains(flat(refused.err), "not comparable, it asked for something else: commit (1 there, 2 here)", "other notes")
+    ended = headway(*later, "--across", "commit", "--out", tmp / "later", cwd=tmp).exits(0)
+    contains(flat(ended.out), "the knee is lower by", "beside the first")
+    contains(flat(ended.out), "beside out, whose knee is", "beside the first")
+    beside = json.loads((tmp / "later" / "search.json").read_text())["baseline"]
+    equal((beside["interval"], beside["differs"]), ([low, high], [{"what": "commit", "base": "1", "other": "2"}]), "the first in the document")
+    expect(beside["ratio"][0] <= (1000 / 15 - math.log(10) / 0.1) / knee <= beside["ratio"][1], f"the ratio {beside['ratio']}")
 
 
 @check("search: the number of closed users, of a model and of a live target")
@@ -112,7 +124,9 @@ def refusals(tmp):
         ([url, "--threshold", "p(99)<100", "--precision", "0"], "from 1% to 50%"),
         ([url, "--threshold", "p(99.99)<100", "--from", "10/s", "--budget", "10m"], "a longer"),
         ([url, "--threshold", "p(99)<100", "--model", "x"], "--sim"),
-        ([url, "--threshold", "p(99)<100", "--baseline", "x"], "headway run URL -R RATE --baseline RUN"),
+        ([url, "--threshold", "p(99)<100", "--baseline", "x"], "name the folder of an earlier search"),
+        ([url, "--threshold", "p(99)<100", "--fail-if", "p(99) slower"], "a search has no conditions"),
+        ([url, "--threshold", "p(99)<100", "--across", "commit"], "name the search to compare with by --baseline DIR"),
         ([url, "--threshold", "response_ok: p(99)<100"], "'failed: rate<1%'"),
         ([url, "--threshold", "p(99)<60s", "--budget", "5m"], "twenty times the limit"),
         ([model(tmp), "--sim", "--threshold", "p(99)<100", "--timeout", "1s"], "--set timeout=TIME"),

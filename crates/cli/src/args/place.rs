@@ -118,8 +118,8 @@ impl RunArgs {
         );
         let warm = Instead::search("each trial has a warm-up of its own: leave it out");
         let each = Instead::search("this is for a single run: leave it out, or write headway run");
-        let compares = Instead::search(
-            "a search compares nothing: run the rate that you want to compare: headway run URL -R RATE --baseline RUN",
+        let conditions = Instead::search(
+            "a search has no conditions: leave it out; with --baseline DIR, `baseline.ratio` in search.json is the ratio of the knees",
         );
         let report = Instead::search(
             "this is for the report of a single run: headway report DIR/trial-01 shows that of a trial",
@@ -168,14 +168,14 @@ impl RunArgs {
             (
                 against.baseline.is_some(),
                 "--baseline",
-                compares
+                Instead::NOTHING
                     .rounds("the first target is the one that the others are compared with: leave it out"),
             ),
-            (!against.demands.fail_if.is_empty(), "--fail-if", compares.rounds(before)),
+            (!against.demands.fail_if.is_empty(), "--fail-if", conditions.rounds(before)),
             (
                 !against.demands.across.is_empty(),
                 "--across",
-                compares.rounds("all runs have one plan: leave it out"),
+                Instead::NOTHING.rounds("all runs have one plan: leave it out"),
             ),
             (
                 output.no_log,

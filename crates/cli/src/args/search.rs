@@ -12,12 +12,13 @@ const OUT: &str = "The folder of the search, with a run folder for each trial; m
                    headway-runs/<time>-<name>; with --sim none]";
 const THRESHOLD: &str = "Find the highest rate at which this threshold holds (repeatable: all must). A percentile of the response time, \
                          'p(99)<100ms', 'response_ok: p(95)<50ms', or the share of failures, 'failed: rate<0.1%'";
+const BASELINE: &str = "Show the knee beside that of an earlier search that asked the same (its folder): below the report, and in search.json";
 const TARGET: &str = "Where to, or a scenario file, as for headway run; its rate is chosen by the search. With --target: a scenario file, \
                       or nothing";
 
 /// `headway search`.
 #[derive(ClapArgs, Debug, Clone)]
-#[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("thresholds", |arg| arg.help(THRESHOLD)), mut_arg("target", target))]
+#[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("thresholds", |arg| arg.help(THRESHOLD)), mut_arg("target", target), mut_arg("baseline", |arg| arg.help(BASELINE).value_name("DIR")))]
 #[command(mut_args(hide))]
 pub struct SearchArgs {
     /// A run, whose load is chosen here.
@@ -91,7 +92,7 @@ impl Named {
 }
 
 /// Flags of a run that the search sets, or that do not go with it: [`SearchArgs::out_of_place`] refuses them with the reason.
-const HIDDEN: [&str; 23] = [
+const HIDDEN: [&str; 21] = [
     "rate",
     "duration",
     "requests",
@@ -112,9 +113,7 @@ const HIDDEN: [&str; 23] = [
     "percentiles",
     "histogram",
     "details",
-    "baseline",
     "fail_if",
-    "across",
 ];
 
 fn hide(arg: clap::Arg) -> clap::Arg {

@@ -6,7 +6,8 @@ use crate::args::{Given, Named, OutputArgs, RunArgs, SearchArgs, Setting};
 use crate::settings::is_named;
 use anyhow::{Context as _, Result, bail};
 use headway_base::Rate;
-use headway_engine::experiment::search::{SearchSpec, rate_of_what, seed_of};
+use headway_engine::compare::Across;
+use headway_engine::experiment::search::{SearchSpec, beside, rate_of_what, seed_of};
 use headway_engine::simulate::bounded;
 use headway_engine::{Backend, RunSpec, Sim};
 use headway_report::format::{count, plural, rate, time};
@@ -56,7 +57,15 @@ impl SearchSettings {
         let mut redactors = Vec::new();
         let mut add = |(base, backend, target, redactor): Subject| {
             let base = RunSpec { keep: None, ..base };
-            specs.push(SearchSpec { base, backend, target, bounds, budget: args.budget, folder: None });
+            specs.push(SearchSpec {
+                base,
+                backend,
+                target,
+                bounds,
+                budget: args.budget,
+                folder: None,
+                baseline: None,
+            });
             redactors.push(redactor);
         };
         match &args.targets[..] {
@@ -94,6 +103,14 @@ impl SearchSettings {
                     if of == RateOf::Users { plural(bounds.from as u64, "user") } else { rate(bounds.from) }
                 );
             }
+        }
+        let against = &args.run.against;
+        match &against.baseline {
+            Some(path) => beside(path, &mut specs, &Across(against.demands.across.clone()))?,
+            None if !against.demands.across.is_empty() => {
+                bail!("--across is about a comparison: name the search to compare with by --baseline DIR")
+            }
+            None => {}
         }
         let (named, resume) = (!args.targets.is_empty(), args.resume.clone());
         Ok(SearchSettings { specs, named, resume, output: args.run.output.clone(), redactors })

@@ -39,6 +39,7 @@ fn read(made: &Converted) -> Scenario {
             let rows = b"login,password\nann,pw\n".to_vec();
             Ok(if name.ends_with(".csv") { rows } else { name.as_bytes().to_vec() })
         },
+        log: &headway_workload::scenario::no_logs,
         env: &|name| name.starts_with("HEADWAY_").then(|| format!("<{name}>")),
     };
     parse("made.yaml", &made.scenario, &around).unwrap_or_else(|e| panic!("{e}\n{}", made.scenario))

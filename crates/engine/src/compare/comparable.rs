@@ -9,7 +9,10 @@ use headway_base::units::nearest;
 use headway_report::format::{chosen_time, count};
 use headway_stats::comparison::{Difference, Incomparable};
 use headway_stats::summary::{Differs, Source};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What users noted, by key.
+type Notes = BTreeMap<String, String>;
 
 /// In what two runs may differ: parts of a plan, and keys of notes.
 #[derive(Clone, Debug, Default)]
@@ -35,16 +38,14 @@ const PARTS: [&str; 15] = [
 ];
 
 impl Across {
-    fn allows(&self, what: &str) -> bool {
+    pub(crate) fn allows(&self, what: &str) -> bool {
         self.0.iter().any(|own| own == what)
     }
 
-    /// Refuses what is neither part of a plan nor noted of any run.
-    pub(super) fn is_known(&self, loaded: &[Loaded]) -> Result<(), Error> {
-        let notes: BTreeSet<&str> =
-            loaded.iter().flat_map(|one| one.run.notes.keys()).map(String::as_str).collect();
+    /// Refuses what is neither part of a plan, nor one of the `notes`, nor one of `more`.
+    pub(crate) fn is_known(&self, notes: &BTreeSet<&str>, more: &[&str]) -> Result<(), Error> {
         for own in &self.0 {
-            let known = || PARTS.into_iter().chain(notes.iter().copied());
+            let known = || PARTS.into_iter().chain(more.iter().copied()).chain(notes.iter().copied());
             // What a plan is taken apart into has names of groups behind `of`.
             let part = own.split(" of ").next().unwrap_or(own);
             if known().any(|name| name == own || name == part) || part.ends_with("time-out") {
@@ -54,11 +55,11 @@ impl Across {
                 nearest(own, known()).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
             return Err(Error::usage(anyhow!(
                 "--across {own}: no run has such a note, and it is no part of a plan{near} (parts: {}; notes: {})",
-                PARTS.join(", "),
+                [&PARTS[..], more].concat().join(", "),
                 if notes.is_empty() {
                     "none".to_owned()
                 } else {
-                    notes.into_iter().collect::<Vec<_>>().join(", ")
+                    notes.iter().copied().collect::<Vec<_>>().join(", ")
                 },
             )));
         }
@@ -103,7 +104,7 @@ pub(super) fn look(
             false => obstacles.push(Incomparable::Plan(difference)),
         }
     }
-    for difference in notes(a, b) {
+    for difference in of_notes(&a.run.notes, &b.run.notes) {
         match across.allows(&difference.what) {
             true => differs.push(difference),
             false => obstacles.push(Incomparable::Note(difference)),
@@ -167,9 +168,9 @@ fn difference(of: Differs) -> Difference {
 }
 
 /// Notes that only one has, or that differ.
-fn notes(a: &Loaded, b: &Loaded) -> Vec<Difference> {
-    let keys: BTreeSet<&String> = a.run.notes.keys().chain(b.run.notes.keys()).collect();
-    let of = |one: &Loaded, key: &String| one.run.notes.get(key).cloned().unwrap_or_else(|| "none".into());
+pub(crate) fn of_notes(a: &Notes, b: &Notes) -> Vec<Difference> {
+    let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let of = |one: &Notes, key: &String| one.get(key).cloned().unwrap_or_else(|| "none".into());
     let all =
         keys.into_iter().map(|key| Difference { what: key.clone(), base: of(a, key), other: of(b, key) });
     all.filter(|difference| difference.base != difference.other).collect()

@@ -26,13 +26,14 @@ fn searches_hold_the_knee() {
 }
 
 /// What is claimed in `docs/trust.md`: at least 93 % of the searches hold, less 2.33 standard errors, their median half width is at most 5 %, and they
-/// need at most half of the requests of the bisection, where its length is the one that it needs: not with sessions. `SEEDS`: 200 for that table.
+/// need at most half of the requests of the bisection, where its length is the one that it needs: not with sessions. `SEEDS`: 200 for that table; `ONLY`: a
+/// part of the name of a system.
 #[test]
 #[ignore = "takes minutes"]
 fn the_full_table() {
     let seeds = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(30);
     let mut missed = Vec::new();
-    for system in &ALL {
+    for system in only() {
         let all = pairs(system, 1, seeds).unwrap();
         let held = all.iter().filter(|pair| pair.search.held).count() as f64;
         let half = median(all.iter().filter_map(|pair| pair.search.half).collect());
@@ -72,8 +73,7 @@ fn knees_are_where_they_are_said_to_be() {
 #[test]
 #[ignore = "takes an hour"]
 fn lengths_of_the_bisection() {
-    let only = std::env::var("ONLY").unwrap_or_default();
-    for system in ALL.iter().filter(|system| system.name.contains(&only)) {
+    for system in only() {
         let criterion = system.asked().unwrap()[0].criterion;
         // Longer by and by, so that no trial is much longer than is needed.
         for lengths in LENGTHS.chunks(4) {
@@ -99,6 +99,12 @@ fn lengths_of_the_bisection() {
             }
         }
     }
+}
+
+/// The systems that `ONLY` asks for.
+fn only() -> impl Iterator<Item = &'static System> {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    ALL.iter().filter(move |system| system.name.contains(&only))
 }
 
 /// The shares beyond the limit in trials of those lengths, ascending, without the first quarter of each.

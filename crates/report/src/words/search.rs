@@ -4,7 +4,7 @@ use super::Tone;
 use super::study::Sentence;
 use crate::format::{chosen_share, count, number, plural, rate, share, time};
 use headway_stats::search::{
-    DriftFound, Found, OtherLimit, Outcome, RateOf, Searched, StoppedBy, TrialEnd, TrialRow,
+    DriftFound, Earlier, Found, OtherLimit, Outcome, RateOf, Searched, StoppedBy, TrialEnd, TrialRow,
 };
 
 fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
@@ -152,9 +152,45 @@ fn signed(change: f64) -> String {
     format!("{sign}{}", share(change.abs()))
 }
 
+/// How the knee compares with that of an earlier search.
+fn beside(found: &Found, earlier: &Earlier) -> Sentence {
+    let then = format!("beside {}, whose knee is {}", earlier.name, between(found, earlier.interval));
+    let lower = |ratio: f64| share(1.0 - ratio);
+    let higher = |ratio: f64| share(ratio - 1.0);
+    let differs: String = earlier
+        .differs
+        .iter()
+        .map(|differ| format!("; {}: {} there, {} here", differ.what, differ.base, differ.other))
+        .collect();
+    let (tone, text) = match earlier.ratio {
+        [Some(low), Some(high)] if high < 1.0 => {
+            (Tone::Bad, format!("the knee is lower by {} to {}", lower(high), lower(low)))
+        }
+        [None, Some(high)] if high < 1.0 => {
+            (Tone::Bad, format!("the knee is lower by at least {}", lower(high)))
+        }
+        [Some(low), Some(high)] if low > 1.0 => {
+            (Tone::Good, format!("the knee is higher by {} to {}", higher(low), higher(high)))
+        }
+        [Some(low), None] if low > 1.0 => {
+            (Tone::Good, format!("the knee is higher by at least {}", higher(low)))
+        }
+        [Some(low), Some(high)] => (
+            Tone::Plain,
+            format!(
+                "no difference is shown: the knee is between {} lower and {} higher",
+                lower(low),
+                higher(high)
+            ),
+        ),
+        _ => (Tone::Plain, "no difference is shown: too little is known of the two".to_owned()),
+    };
+    sentence(tone, format!("{text}, {then}{differs}"))
+}
+
 /// What to know about the knee, and what to do.
 pub fn notes(found: &Found) -> Vec<Sentence> {
-    let mut all = Vec::new();
+    let mut all: Vec<Sentence> = found.baseline.iter().map(|earlier| beside(found, earlier)).collect();
     match found.outcome {
         Outcome::Budget => all.push(sentence(Tone::Plain, "a longer --budget, or a wider --precision, lets it end")),
         Outcome::Never => {
@@ -323,6 +359,7 @@ pub fn effort(found: &Found) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use headway_stats::comparison::Difference;
 
     #[test]
     fn a_drift_is_told_with_its_interval_and_where_it_was_seen() {
@@ -362,5 +399,33 @@ mod tests {
         assert!(cut.iter().any(|text| text == said), "{cut:?}");
         let steady = told(&found(Outcome::Budget, DriftFound { drifts: false, ..faster }));
         assert!(!steady.iter().any(|text| text.contains("drifts")), "{steady:?}");
+    }
+
+    #[test]
+    fn the_knee_is_told_beside_that_of_an_earlier_search() {
+        let then =
+            Earlier { name: "before".to_owned(), interval: [Some(80.0), Some(100.0)], ..Earlier::default() };
+        let told = |interval: [Option<f64>; 2]| {
+            let found = Found { interval, baseline: Some(then.beside(interval)), ..Found::default() };
+            notes(&found).remove(0).text
+        };
+        let knee = ", beside before, whose knee is 80.0 to 100/s";
+        assert_eq!(told([Some(50.0), Some(60.0)]), format!("the knee is lower by 25.0 % to 50.0 %{knee}"));
+        assert_eq!(told([None, Some(60.0)]), format!("the knee is lower by at least 25.0 %{knee}"));
+        assert_eq!(told([Some(120.0), Some(160.0)]), format!("the knee is higher by 20.0 % to 100 %{knee}"));
+        assert_eq!(told([Some(120.0), None]), format!("the knee is higher by at least 20.0 %{knee}"));
+        assert_eq!(
+            told([Some(75.0), Some(90.0)]),
+            format!("no difference is shown: the knee is between 25.0 % lower and 12.5 % higher{knee}")
+        );
+        assert_eq!(
+            told([None, None]),
+            format!("no difference is shown: too little is known of the two{knee}")
+        );
+        let apart = Earlier {
+            differs: vec![Difference { what: "commit".into(), base: "1".into(), other: "2".into() }],
+            ..then.beside([None, None])
+        };
+        assert!(beside(&Found::default(), &apart).text.ends_with("; commit: 1 there, 2 here"));
     }
 }

@@ -3,7 +3,7 @@
 
 use super::condition::Condition;
 use crate::summary::{CurvePoint, Interval, LoadVerdict, NotComputed, Source, Stated, Units, Why};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Name and version of the document's shape.
@@ -164,7 +164,8 @@ pub enum Incomparable {
 }
 
 /// One thing in which two runs differ.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Difference {
     /// What: `rate`, `warm-up`, or the key of a note.
     pub what: String,

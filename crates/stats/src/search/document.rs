@@ -2,7 +2,7 @@
 //!
 //! Plain data: times in seconds, rates per second. Deliberately absent: sentences (`report` makes them).
 
-use super::{Cost, Decision, Drift, Ended, Knee, Pace, Tried};
+use super::{Cost, Decision, Drift, Earlier, Ended, Knee, Pace, Tried};
 use crate::summary::{Interval, LoadVerdict, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -105,6 +105,8 @@ pub struct Found {
     pub generator_limit: Option<f64>,
     /// What the same trials say of half and twice the limits of the response times.
     pub other_limits: Vec<OtherLimit>,
+    /// The knee beside that of an earlier search; null where none was named.
+    pub baseline: Option<Earlier>,
     /// The trials, in the order in which they were played.
     pub trials: Vec<TrialRow>,
     /// Folders of trials that were cut off before the search went on; none of them counts.

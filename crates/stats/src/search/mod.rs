@@ -11,6 +11,7 @@
 mod batches;
 mod document;
 mod drift;
+mod earlier;
 mod evidence;
 mod knee;
 mod trial;
@@ -21,6 +22,7 @@ pub use document::{
     TrialEnd, TrialRow, other_limit,
 };
 pub use drift::{Drift, Pace};
+pub use earlier::Earlier;
 pub use evidence::{Evidence, Side};
 pub use knee::{Bounds, Ended, Knee, Next, Search, Tried};
 pub use trial::{Ask, Cost, Criterion, Decision, NoCriterion, Trial, WARM_UP};

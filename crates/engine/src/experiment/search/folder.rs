@@ -53,7 +53,7 @@ impl Folder {
     /// # Errors
     /// It is not the folder of a search, or of one that asked for something else: what differs.
     pub fn resume(path: &Path, specs: &[SearchSpec]) -> Result<Folder, Error> {
-        let before = read(path)?;
+        let before = to_go_on(path)?;
         let held = hold(path)?;
         let names = |all: Vec<&str>| if all.len() == 1 { "one target".to_owned() } else { all.join(", ") };
         let there = names(before.iter().map(|found| found.name.as_str()).collect());
@@ -122,7 +122,7 @@ impl Folder {
 /// # Errors
 /// It is not the folder of a search.
 pub fn seed_of(path: &Path) -> Result<u64, Error> {
-    Ok(read(path)?.first().map_or(0, |found| found.seed))
+    Ok(to_go_on(path)?.first().map_or(0, |found| found.seed))
 }
 
 /// Whether that run folder is of a trial, as the document of the search above it tells: `DIR/trial-07`, of several targets
@@ -156,12 +156,22 @@ fn hold(path: &Path) -> Result<File, Error> {
     }
 }
 
-fn asked(spec: &SearchSpec) -> Manifest {
+pub(super) fn asked(spec: &SearchSpec) -> Manifest {
     Manifest::new(&spec.base, Some(&spec.target), None, 0)
 }
 
-/// What the folder knows, one for each target.
-fn read(path: &Path) -> Result<Vec<Found>, Error> {
+/// What the folder of a search knows that is to go on.
+fn to_go_on(path: &Path) -> Result<Vec<Found>, Error> {
+    read(path).map_err(|why| {
+        Error::usage(anyhow!(
+            "--resume {}: {why}; name the folder of a search, or leave --resume out to begin anew",
+            path.display()
+        ))
+    })
+}
+
+/// What the folder knows, one for each target; or why it is not the folder of a search.
+pub(super) fn read(path: &Path) -> Result<Vec<Found>, String> {
     /// What every document begins with.
     #[derive(Deserialize)]
     struct Head {
@@ -169,13 +179,7 @@ fn read(path: &Path) -> Result<Vec<Found>, Error> {
         schema: String,
     }
     let file = path.join(SEARCH_FILE);
-    let refused = |why: &dyn std::fmt::Display| {
-        Error::usage(anyhow!(
-            "--resume {}: {}: {why}; name the folder of a search, or leave --resume out to begin anew",
-            path.display(),
-            file.display()
-        ))
-    };
+    let refused = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
     let text = fs::read(&file).map_err(|error| refused(&error))?;
     let head: Head = serde_json::from_slice(&text).map_err(|error| refused(&error))?;
     let all = match head.schema.as_str() {
@@ -189,18 +193,18 @@ fn read(path: &Path) -> Result<Vec<Found>, Error> {
 }
 
 /// What may differ: its name, what was asked then, what is asked now.
-fn differing(spec: &SearchSpec, before: &Found) -> Result<Vec<[String; 3]>, Error> {
-    let list = |texts: &[String]| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
+type Asked = [String; 3];
+
+/// What may differ of a search that goes on.
+fn differing(spec: &SearchSpec, before: &Found) -> Result<Vec<Asked>, Error> {
     let unit = if before.rate_of == RateOf::Users { " users" } else { "/s" };
     let rate = |rate: Option<f64>| rate.map_or("none".to_owned(), |rate| format!("{rate}{unit}"));
-    let thresholds: Vec<String> =
-        spec.base.thresholds.iter().map(|threshold| threshold.text.clone()).collect();
     let mut all = vec![
         ["target".to_owned(), before.target.clone(), spec.target.clone()],
         ["seed".to_owned(), before.seed.to_string(), spec.base.plan.seed.to_string()],
-        ["thresholds".to_owned(), list(&before.thresholds), list(&thresholds)],
         ["--from".to_owned(), rate(Some(before.from)), rate(Some(spec.bounds.from))],
         ["--to".to_owned(), rate(before.to), rate(spec.bounds.to)],
+        thresholds(spec, before),
     ];
     let Some(folder) = &spec.folder else { return Ok(all) };
     let own = asked(spec);
@@ -214,19 +218,38 @@ fn differing(spec: &SearchSpec, before: &Found) -> Result<Vec<[String; 3]>, Erro
         let own = if is.is_some() { "this one" } else { "none" }.to_owned();
         all.push(["scenario".to_owned(), word(was.is_some()), own]);
     }
-    let plan =
-        there.plan.plan().map_err(|why| Error::usage(anyhow!("--resume {}: {why}", folder.display())))?;
+    all.extend(
+        loads(there, own).map_err(|why| Error::usage(anyhow!("--resume {}: {why}", folder.display())))?,
+    );
+    Ok(all)
+}
+
+/// The thresholds then and now.
+pub(super) fn thresholds(spec: &SearchSpec, before: &Found) -> Asked {
+    let list = |texts: &[String]| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
+    let own: Vec<String> = spec.base.thresholds.iter().map(|threshold| threshold.text.clone()).collect();
+    ["thresholds".to_owned(), list(&before.thresholds), list(&own)]
+}
+
+/// What may differ between two loads, apart from their rates and what is asked of a plan.
+pub(super) const SETTINGS: [&str; 4] = ["time scale", "--streams", "--answer", "--spread"];
+
+/// In what the loads of the trials may differ, but for their rates.
+///
+/// # Errors
+/// A plan that this version does not read.
+pub(super) fn loads(there: Manifest, own: Manifest) -> Result<Vec<Asked>, String> {
+    let [was, is] = [there.plan.plan()?, own.plan.plan()?];
     let differ = [&there.asked, &own.asked].map(|asked| {
         let scale = asked.time_scale_s.map_or("by the target".to_owned(), |s| format!("{s} s"));
         let streams = asked.streams.map_or("as the target allows".to_owned(), |n| n.to_string());
         let answer = asked.answer.clone().unwrap_or_else(|| "none".to_owned());
         [scale, streams, answer, asked.spread.to_string()]
     });
-    for (i, what) in ["time scale", "--streams", "--answer", "--spread"].into_iter().enumerate() {
-        all.push([what.to_owned(), differ[0][i].clone(), differ[1][i].clone()]);
-    }
+    let settings = SETTINGS.into_iter().zip(differ[0].clone().into_iter().zip(differ[1].clone()));
+    let mut all: Vec<Asked> = settings.map(|(what, (was, is))| [what.to_owned(), was, is]).collect();
     let of = |plan, asked| Recorded { plan: Some(plan), asked: Some(asked), held: true };
-    let plans = differences(&of(plan, there.asked), &of(spec.base.plan.clone(), own.asked));
+    let plans = differences(&of(was, there.asked), &of(is, own.asked));
     all.extend(plans.into_iter().map(|differ| [differ.what, differ.base, differ.other]));
     Ok(all)
 }
@@ -271,6 +294,7 @@ mod tests {
             bounds: Bounds { from: 7.0, lowest: 7.0, to: None, precision: 0.1 },
             budget: Nanos::from_secs(36_000),
             folder: Some(folder.to_owned()),
+            baseline: None,
         }
     }
 
@@ -305,6 +329,7 @@ mod tests {
                 bounds: Bounds { from, lowest: 1.0, to: None, precision: 0.05 },
                 budget: Nanos::from_secs(360_000),
                 folder: None,
+                baseline: None,
             };
             let found = search(&[searched], None, &Control::default(), &mut ()).unwrap().targets.remove(0);
             assert_eq!(found.rate_of, RateOf::Users, "{seed}");

@@ -5,10 +5,12 @@
 //! each ends when nothing of its requests is left in flight. What is known is in the folder of the search after each trial
 //! ([`Folder`]), so that a search that was cut off goes on from there.
 
+mod baseline;
 mod folder;
 mod judge;
 mod trials;
 
+pub use baseline::beside;
 pub use folder::{Folder, SEARCH_FILE, is_trial, seed_of};
 pub use judge::Asked;
 pub use trials::{InVirtualTime, at_rate, in_virtual_time, rate_of_what, requests_per_arrival};
@@ -19,8 +21,8 @@ use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
 use headway_stats::Threshold;
 use headway_stats::search::{
-    Bounds, DriftFound, Found, Next, NoCriterion, Outcome, RateOf, SCHEMA, Search, Searched, TrialEnd,
-    TrialRow, other_limit,
+    Bounds, DriftFound, Earlier, Found, Next, NoCriterion, Outcome, RateOf, SCHEMA, Search, Searched,
+    TrialEnd, TrialRow, other_limit,
 };
 use headway_stats::summary::Units;
 use std::path::PathBuf;
@@ -41,6 +43,8 @@ pub struct SearchSpec {
     pub budget: Nanos,
     /// The folder, which exists, for the run folders of the trials; none: they are not kept.
     pub folder: Option<PathBuf>,
+    /// The earlier search whose knee is shown beside this one ([`beside`]).
+    pub baseline: Option<Earlier>,
 }
 
 /// What a search tells while it goes on.
@@ -322,6 +326,7 @@ impl<'a> Going<'a> {
                 _ => None,
             };
         }
+        found.baseline = self.spec.baseline.as_ref().map(|earlier| earlier.beside(found.interval));
         if self.asked.iter().any(|asked| asked.criterion.limit.is_some()) {
             found.other_limits = vec![other_limit(0.5, 0, &found.trials), other_limit(2.0, 1, &found.trials)];
         }
