@@ -7,7 +7,7 @@ use crate::ports;
 use crate::reasons::explain;
 use crate::spec::Kept;
 use crate::{Error, Keep, Manifest, NotPlayed, Place, RunResult, RunSpec};
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 use headway_base::{Answer, Nanos, Outcome};
 use headway_live::names::{Refresh, Resolver};
 use headway_live::tls::{TlsError, TlsSetup};
