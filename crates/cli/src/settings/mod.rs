@@ -30,7 +30,7 @@ use headway_engine::destination::Address;
 use headway_engine::live::DEFAULT_LATE;
 use headway_engine::{Keep, Live, Place, RunSpec, Start, wait};
 use headway_live::RequestsError;
-use headway_live::site::Place;
+use headway_live::site;
 use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
@@ -58,7 +58,7 @@ pub struct RunSettings {
     /// What becomes of the results.
     pub output: OutputArgs,
     /// Where the live view is, and the flag that asks for it.
-    pub watch: Option<(Place, &'static str)>,
+    pub watch: Option<(site::Place, &'static str)>,
     /// The scenario behind it, for `--print-scenario`.
     pub file: File,
 }
