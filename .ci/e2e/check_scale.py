@@ -4,7 +4,7 @@ import json
 import signal
 import time
 
-from harness import Headway, Serve, check, conserved, contains, equal, expect, finding, finding_ids, flat, headway, planned, start_run
+from harness import Headway, Serve, check, conserved, contains, equal, expect, finding, finding_ids, flat, headway, planned, start_run, wait_for
 
 LOAD = ["-R", "200", "-d", "5s", "--seed", "11"]
 
@@ -65,7 +65,7 @@ def shared(tmp):
     with Serve("--service", "const(1ms)", "--servers", "8", tmp=tmp) as serve:
         load = [*LOAD, "--start-at", instant(time.time() + 4), "--out", place, "--quiet"]
         shards = [Headway(["run", serve.url, *load, "--shard", f"{i}/2"], tmp, folder=place / str(i)) for i in range(2)]
-        shards[1].sleep_until(3)
+        shards[1].sleep_until(3.9)
         # Every 2 s, and 200/s in all.
         progress = document(place, "1/progress.json")
         expect(20 < progress["offered"] < 500, f"progress: {progress}")
@@ -98,7 +98,7 @@ def refused(tmp):
 
         short = ["-R", "50", "-d", "500ms", "--timeout", "100ms"]
         shard(*short, "--seed", "1", "--shard", "0/2").exits(0, 98)
-        counted = len(planned(*short, "--seed", "1", "--shard", "0/2", cwd=tmp))
+        counted = len(planned(*short[:4], "--seed", "1", "--shard", "0/2", cwd=tmp))
         for more, told in [
             (["--seed", "2", "--shard", "1/2"], "seed is 1 there and 2 here"),
             (["--seed", "1", "--shard", "1/3"], "number of shards is 2 there and 3 here"),
@@ -110,12 +110,12 @@ def refused(tmp):
             contains(shard(*given, *more).exits(2).err, told, "stderr")
         time.sleep(1)
         contains(shard(*short, "--seed", "1", "--shard", "0/2").exits(2).err, "holds a run that ended at", "stderr")
-        equal(sorted(p.name for p in place.iterdir()), ["0", "run.json"], "what is in the place")
+        equal(sorted(p.name for p in place.iterdir()), ["0", "clock", "run.json"], "what is in the place")
         single = tmp / "single"
         headway("run", serve.url, *short, "--seed", "1", "--out", single, "--quiet", cwd=tmp).exits(0, 98)
         ended = headway("run", serve.url, *short, "--seed", "1", "--shard", "0/2", "--out", single, cwd=tmp).exits(2)
         contains(ended.err, "folder of a single run", "stderr")
-    single_run = len(planned(*short, "--seed", "1", cwd=tmp))
+    single_run = len(planned(*short[:4], "--seed", "1", cwd=tmp))
     equal(serve.report["requests"], counted + single_run, "requests that the target counted")
 
 
@@ -130,3 +130,47 @@ def killed(tmp):
     names = {p.name for p in (place / "0").iterdir()}
     expect({"claim.json", "plan.json", "progress.json", "records.arrow"} <= names and "done.json" not in names, f"files: {names}")
     expect((place / "0/records.arrow").stat().st_size > 1000, "the log is empty")
+
+
+@check("scale: shards that meet at the barrier begin at one instant, the last one five seconds after it came")
+def barrier(tmp):
+    place = tmp / "run"
+    with Serve("--service", "const(1ms)", "--servers", "8", tmp=tmp) as serve:
+
+        def shard(i):
+            words = ["run", serve.url, *LOAD[:2], "-d", "2s", "--seed", "11", "--shard", f"{i}/2", "--start-at", "barrier", "--out", place]
+            return Headway(words, tmp, folder=place / str(i))
+
+        first = shard(1)
+        wait_for(lambda: (place / "ready/1.json").exists(), "the first shard")
+        time.sleep(1)
+        expect(not (place / "start.json").exists(), "one shard alone has begun")
+        came = time.time()
+        last = shard(0)
+        ended = [one.ended().exits(0, 98) for one in (first, last)]
+    zeros = {one.plan["zero_unix_ns"] for one in ended}
+    equal(zeros, {document(place, "start.json")["zero_unix_ns"]}, "zeros of the shards, and start.json")
+    expect(came + 5 <= min(zeros) / 1e9 <= time.time(), f"it began at {zeros}, and the last came at {came}")
+    contains(ended[0].err, "waiting for all 2 shards", "stderr")
+    equal(sum(one.summary["measured"]["n"] for one in ended), len(planned(*LOAD[:2], "-d", "2s", "--seed", "11", cwd=tmp)), "arrivals")
+
+
+@check("scale: shards that do not come to the barrier are named: exit 1, nothing sent, and the place is used up; Ctrl-C ends the wait")
+def not_met(tmp):
+    with Serve("--service", "const(1ms)", tmp=tmp) as serve:
+
+        def shard(i, start, place):
+            words = ["run", serve.url, *LOAD, "--shard", f"{i}/3", "--start-at", start, "--out", place, "--quiet"]
+            return Headway(words, tmp, folder=tmp / place / str(i))
+
+        two = [shard(0, "barrier(3s)", "run"), shard(2, "barrier(3s)", "run")]
+        for one in two:
+            contains(one.ended().exits(1).err, "missing: 1/3: nothing was sent", "stderr")
+        contains(shard(1, "barrier", "run").ended().exits(1).err, "a shard has given up", "stderr")
+        contains(shard(0, "barrier", "run").ended().exits(2).err, "whose shards did not all come", "stderr")
+        alone = shard(0, "barrier", "other")
+        wait_for(lambda: (tmp / "other/ready/0.json").exists(), "the shard")
+        alone.signal(signal.SIGINT)
+        alone.ended(20).exits(130)
+        contains(headway("run", serve.url, *LOAD, "--start-at", "barrier", cwd=tmp).exits(2).err, "--shard", "stderr")
+    equal(serve.report["requests"], 0, "requests that the target counted")

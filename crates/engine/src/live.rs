@@ -274,6 +274,11 @@ impl Live {
             (Some(Start::In(_) | Start::AtUnix(_)) | None, _) => clock,
         };
         let joins = clock.is_some();
+        let clocks = match (&seat, self.start) {
+            (Some(seat), Some(Start::Barrier(_))) => seat.findings(seat.farthest()?.as_ref()),
+            (Some(seat), _) => seat.findings(None),
+            (None, _) => Vec::new(),
+        };
         let kept = Kept::make(spec, seat)?;
         let clock = clock.unwrap_or_else(|| match self.start {
             Some(Start::In(ahead)) => Clock::starting_in(ahead),
@@ -347,7 +352,7 @@ impl Live {
                 strays.intervals = intervals(&report.workers, &summary.series, interval, one_way);
             }
             summary.verdict.findings.extend(findings.into_iter().map(ports::after));
-            summary.verdict.findings.extend(joined_late(&report));
+            summary.verdict.findings.extend(clocks.into_iter().chain(joined_late(&report)));
             let bound = crate::doctor::first_bound(spec, self, local, summary);
             summary.generator.iter_mut().for_each(|generator| generator.first_bound = bound);
         }))

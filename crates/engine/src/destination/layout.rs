@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! run.json               what run this is; made by the shard that comes first
+//! clock/<i>.json         by which shard i sees what the store's clock says
 //! ready/<i>.json         shard i waits at the barrier
 //! start.json             when all begin; made by a shard that sees all of them ready
 //! <i>/claim.json         a process plays shard i
@@ -42,6 +43,11 @@ pub fn of_shard(i: u32, name: &str) -> String {
 /// The name of the object by which shard `i` waits at the barrier, a [`Ready`].
 pub fn ready(i: u32) -> String {
     format!("{READY}/{i}.json")
+}
+
+/// The name of the object by which shard `i` sees what the store's clock says, a [`Ready`].
+pub fn clock(i: u32) -> String {
+    format!("clock/{i}.json")
 }
 
 /// The name of piece `number` of the log of shard `i`, counted from 1.
@@ -132,6 +138,9 @@ pub struct Ready {
     pub host: String,
     /// When this was written, by that machine's clock, nanoseconds since the Unix epoch.
     pub at_unix_ns: i128,
+    /// That machine's clock minus the store's, at least and at most, nanoseconds, if it was seen.
+    #[serde(default)]
+    pub offset_ns: Option<[i64; 2]>,
 }
 
 /// `<i>/claim.json`: a process plays a shard.

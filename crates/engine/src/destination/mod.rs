@@ -7,6 +7,7 @@
 pub mod address;
 pub mod folder;
 pub mod layout;
+mod offset;
 mod publish;
 mod seat;
 

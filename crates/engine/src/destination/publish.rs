@@ -363,7 +363,7 @@ mod tests {
             plan_end_ns: 0,
             timeout_s: 1.0,
         };
-        Seat { store, run, shard: Shard::new(1, 3).unwrap(), folder: local }
+        Seat { store, run, shard: Shard::new(1, 3).unwrap(), folder: local, offset: None }
     }
 
     fn snapshot(at: Nanos, started: u64, ended: u64, failed: u64) -> Snapshot {

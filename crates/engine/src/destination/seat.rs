@@ -2,12 +2,15 @@
 
 use super::address::Address;
 use super::layout::{self, Claim, Ready, RunDocument, SCHEMA, StartAt, StartDocument};
+use super::offset::{Offset, REFUSED, WARNED};
 use super::{Put, Store, StoreError, Why};
 use crate::{Error, Manifest, NotPlayed};
 use anyhow::anyhow;
 use headway_base::Nanos;
 use headway_live::Control;
 use headway_records::RunFolder;
+use headway_stats::summary::evidence::Run as Evidence;
+use headway_stats::summary::{Finding, FindingId, Severity};
 use headway_workload::Shard;
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -24,6 +27,8 @@ pub struct Seat {
     pub(super) shard: Shard,
     /// The shard's own folder, where the store is a folder.
     pub(super) folder: Option<PathBuf>,
+    /// This machine's clock minus the store's.
+    pub(super) offset: Option<Offset>,
 }
 
 impl From<StoreError> for Error {
@@ -62,10 +67,84 @@ impl Seat {
             Address::Folder(path) => Some(path.join(shard.index().to_string())),
             Address::Bucket(_) => None,
         };
-        let seat = Seat { store, run, shard, folder };
-        seat.belongs(manifest)?;
-        seat.claim()?;
-        Ok(seat)
+        Seat { store, run, shard, folder, offset: None }.sit(manifest)
+    }
+
+    /// Sits down where all is as it must be.
+    fn sit(mut self, manifest: &Manifest) -> Result<Seat, Error> {
+        self.belongs(manifest)?;
+        self.offset = self.look_at_the_clock()?;
+        self.claim()?;
+        Ok(self)
+    }
+
+    /// This machine's clock minus the store's, by an object that is written there.
+    fn look_at_the_clock(&self) -> Result<Option<Offset>, Error> {
+        let name = layout::clock(self.shard.index());
+        let before = headway_live::clock::unix_now();
+        let looks = Ready { host: headway_live::host::name(), at_unix_ns: before, offset_ns: None };
+        self.store.put(&name, &layout::json(&looks))?;
+        let after = headway_live::clock::unix_now();
+        let entry = self.store.entry(&name)?;
+        let offset =
+            entry.map(|entry| Offset::of(before, after, entry.modified_unix_ns, self.store.resolution()));
+        match offset {
+            Some(offset) if self.begins_together() => self.near(offset, &self.store.place()).map(Some),
+            offset => Ok(offset),
+        }
+    }
+
+    /// Whether the shards begin by their machines' clocks.
+    fn begins_together(&self) -> bool {
+        self.run.start_at.is_some()
+    }
+
+    /// That offset, from what is called so, where it lets shards begin together.
+    fn near(&self, offset: Offset, from: &str) -> Result<Offset, Error> {
+        if offset.surely() <= REFUSED {
+            return Ok(offset);
+        }
+        let ahead = if offset.least > Nanos::ZERO { "ahead of" } else { "behind" };
+        Err(Error::usage(anyhow!(
+            "the clock of this machine is at least {} {ahead} that of {from}, and the shards of a run begin by their clocks, which may be \
+             {REFUSED} apart: set it (NTP)",
+            Nanos(offset.surely().0 / 1_000_000 * 1_000_000),
+        )))
+    }
+
+    /// What is to be known of the clocks by which the shards begin: how far this one is off the store's, or another shard's that was met, where
+    /// that is surely more than 100 ms; and that it is not synchronised.
+    pub(crate) fn findings(&self, met: Option<&(String, Offset)>) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let store = self.offset.map(|offset| (self.store.place(), offset));
+        let worst = store.as_ref().into_iter().chain(met).max_by_key(|(_, offset)| offset.surely());
+        if let Some((from, offset)) = worst.filter(|(_, offset)| offset.surely() > WARNED) {
+            let seconds = |time: Nanos| time.as_secs_f64();
+            let evidence = Evidence::ClockOff {
+                from: from.clone(),
+                least_s: seconds(offset.least),
+                most_s: seconds(offset.most),
+            };
+            findings.push(Finding {
+                id: FindingId::ClockOff,
+                severity: Severity::Warning,
+                evidence: vec![evidence.into()],
+                value: Some(seconds(offset.surely())),
+                limit: Some(seconds(WARNED)),
+                n: 1,
+                ..Finding::default()
+            });
+        }
+        if self.begins_together() && headway_live::host::synchronised().0 == Some(false) {
+            findings.push(Finding {
+                id: FindingId::ClockFree,
+                severity: Severity::Info,
+                evidence: vec![Evidence::ClockFree.into()],
+                n: 1,
+                ..Finding::default()
+            });
+        }
+        findings
     }
 
     /// The run folder of the shard: in the destination where that is a folder, else one of its own under `headway-runs`.
@@ -217,7 +296,11 @@ impl Seat {
     pub(crate) fn meet(&self, longest: Nanos, control: &Control) -> Result<i128, Error> {
         let began = Instant::now();
         let longest = Duration::from_nanos(longest.0.max(0) as u64);
-        let ready = Ready { host: headway_live::host::name(), at_unix_ns: headway_live::clock::unix_now() };
+        let ready = Ready {
+            host: headway_live::host::name(),
+            at_unix_ns: headway_live::clock::unix_now(),
+            offset_ns: self.offset.map(|offset| [offset.least.0, offset.most.0]),
+        };
         self.store.put(&layout::ready(self.shard.index()), &layout::json(&ready))?;
         let every = LOOKS[usize::from(self.is_remote())];
         loop {
@@ -255,6 +338,27 @@ impl Seat {
         }
     }
 
+    /// Of the first shards that came to the barrier, up to 64, the machine whose clock is the farthest from this one's, and this one's minus that.
+    ///
+    /// # Errors
+    /// The store fails, or a clock is surely too far off.
+    pub(crate) fn farthest(&self) -> Result<Option<(String, Offset)>, Error> {
+        const MOST: u32 = 64;
+        let Some(own) = self.offset else { return Ok(None) };
+        let mut farthest: Option<(String, Offset)> = None;
+        for i in (0..self.shard.count().min(MOST)).filter(|i| *i != self.shard.index()) {
+            let Some(ready) = self.read::<Ready>(&layout::ready(i))? else { continue };
+            let Some([least, most]) = ready.offset_ns else { continue };
+            let theirs = Offset { least: Nanos(least), most: Nanos(most) };
+            let off =
+                self.near(own.minus(theirs), &format!("{} (shard {i}/{})", ready.host, self.shard.count()))?;
+            if farthest.as_ref().is_none_or(|(_, before)| before.surely() < off.surely()) {
+                farthest = Some((ready.host, off));
+            }
+        }
+        Ok(farthest)
+    }
+
     /// The shards that have not come to the barrier.
     fn missing(&self) -> Result<Vec<u32>, Error> {
         let here: HashSet<String> =
@@ -285,6 +389,7 @@ pub(crate) fn instant(unix_ns: i128) -> String {
 pub(super) mod tests {
     use super::*;
     use crate::RunSpec;
+    use crate::destination::Entry;
     use crate::destination::folder::Folder;
     use headway_base::Rate;
     use headway_workload::{Plan, Process};
@@ -410,13 +515,10 @@ pub(super) mod tests {
     #[test]
     fn who_does_not_come_is_named_and_none_begins() {
         let place = tempfile::tempdir().unwrap();
-        let (short, long) = (Nanos::from_millis(300), Nanos::from_secs(60));
+        let (short, long) = (Nanos::from_secs(2), Nanos::from_secs(60));
         let met = meeting(place.path(), &[(0, short), (2, long)], &Control::default());
         let why: Vec<String> = met.into_iter().map(|one| one.unwrap_err().to_string()).collect();
-        assert!(
-            why[0].contains("not all shards came within 300ms; missing: 1/3: nothing was sent"),
-            "{why:?}"
-        );
+        assert!(why[0].contains("not all shards came within 2s; missing: 1/3: nothing was sent"), "{why:?}");
         // It waits no longer for what will not be.
         assert!(why[1].contains("a shard has given up; missing: 1/3"), "{why:?}");
         let late =
@@ -435,6 +537,108 @@ pub(super) mod tests {
         assert!(matches!(met, Err(Error::NotPlayed(NotPlayed::Interrupted))), "{met:?}");
         let other = meeting(place.path(), &[(1, Nanos::from_secs(60))], &Control::default()).remove(0);
         assert!(other.unwrap_err().to_string().contains("a shard has given up; missing: 2/3"));
+    }
+
+    /// A folder whose clock is so far behind this machine's, and rounds to a second.
+    #[derive(Debug)]
+    struct Behind(Folder, Nanos);
+
+    impl Store for Behind {
+        fn place(&self) -> String {
+            self.0.place()
+        }
+        fn put_new(&self, name: &str, bytes: &[u8]) -> Result<Put, StoreError> {
+            self.0.put_new(name, bytes)
+        }
+        fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+            self.0.put(name, bytes)
+        }
+        fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            self.0.get(name)
+        }
+        fn entry(&self, name: &str) -> Result<Option<Entry>, StoreError> {
+            let shifted = |entry: Entry| {
+                let modified = entry.modified_unix_ns - i128::from(self.1.0);
+                Entry { modified_unix_ns: modified.div_euclid(1_000_000_000) * 1_000_000_000, ..entry }
+            };
+            Ok(self.0.entry(name)?.map(shifted))
+        }
+        fn list(&self, under: &str) -> Result<Vec<Entry>, StoreError> {
+            self.0.list(under)
+        }
+        fn resolution(&self) -> Nanos {
+            Nanos::from_secs(1)
+        }
+    }
+
+    /// Sits down where the store's clock is so far behind.
+    fn sit(place: &Path, i: u32, behind: Nanos, start: Option<StartAt>) -> Result<Seat, Error> {
+        let own = manifest(plan(7, 100.0, shard(i)));
+        let plain = take(place, plan(7, 100.0, shard(i)), start)?;
+        std::fs::remove_file(place.join(format!("{i}/claim.json"))).unwrap();
+        let store = Arc::new(Behind(Folder::new(place), behind));
+        Seat { store, offset: None, ..plain }.sit(&own)
+    }
+
+    #[test]
+    fn a_clock_that_is_surely_off_is_told_of_and_one_that_is_far_off_is_refused() {
+        let start = Some(StartAt::Unix(4_102_488_000_000_000_000));
+        // The store rounds to a second: 50 ms are surely nothing, 3 s more than 1, and 9 s more than 5.
+        for (behind, told) in [(0, false), (50, false), (3_000, true), (-3_000, true)] {
+            let place = tempfile::tempdir().unwrap();
+            let seat = sit(place.path(), 0, Nanos::from_millis(behind), start).unwrap();
+            let findings = seat.findings(None);
+            let found: Vec<&Finding> =
+                findings.iter().filter(|finding| finding.id == FindingId::ClockOff).collect();
+            assert_eq!(found.len(), usize::from(told), "{behind} ms: {findings:?}");
+            for finding in found {
+                let surely = finding.value.unwrap();
+                assert!((1.0..=3.1).contains(&surely), "{behind} ms: {surely} s");
+            }
+        }
+        for (behind, told) in [(9_000, "ahead of"), (-9_000, "behind")] {
+            let place = tempfile::tempdir().unwrap();
+            let why = refused(sit(place.path(), 0, Nanos::from_millis(behind), start));
+            assert!(
+                why.contains(&format!(" {told} that of ")) && why.contains("which may be 5s apart"),
+                "{why}"
+            );
+            assert!(!place.path().join("0/claim.json").exists(), "another process may play the shard");
+            // Each by itself, they do not begin together.
+            let place = tempfile::tempdir().unwrap();
+            sit(place.path(), 0, Nanos::from_millis(behind), None).unwrap();
+        }
+    }
+
+    #[test]
+    fn clocks_of_shards_that_meet_are_compared() {
+        let met = |others: i64| {
+            let place = tempfile::tempdir().unwrap();
+            let start = Some(StartAt::Barrier);
+            let seat = sit(place.path(), 0, Nanos::ZERO, start).unwrap();
+            let ready = |i: u32, off: Nanos| {
+                let offset_ns = Some([off.0 - 50_000_000, off.0 + 50_000_000]);
+                let ready = Ready { host: format!("host-{i}"), at_unix_ns: 0, offset_ns };
+                seat.store.put(&layout::ready(i), &layout::json(&ready)).unwrap();
+            };
+            ready(1, Nanos::ZERO);
+            ready(2, Nanos::from_millis(others));
+            seat.farthest().map(|farthest| (seat.findings(farthest.as_ref()), farthest.unwrap()))
+        };
+        let (findings, _) = met(20).unwrap();
+        assert!(findings.iter().all(|finding| finding.id != FindingId::ClockOff), "{findings:?}");
+        for others in [-3_000, 3_000] {
+            let (findings, (host, off)) = met(others).unwrap();
+            assert_eq!(host, "host-2");
+            // A second of the store, 50 ms of the other, and what writing took are not sure.
+            assert!(
+                (Nanos::from_millis(1_000)..=Nanos::from_millis(3_100)).contains(&off.surely()),
+                "{off:?}"
+            );
+            assert!(findings.iter().any(|finding| finding.id == FindingId::ClockOff), "{findings:?}");
+        }
+        let why = met(9_000).unwrap_err().to_string();
+        assert!(why.contains("behind that of host-2 (shard 2/3)"), "{why}");
     }
 
     #[test]

@@ -159,7 +159,7 @@ fn cost_of_a_reading() -> f64 {
 }
 
 /// Whether the clock is kept in step with others, and the most by which it may be off, in seconds.
-fn synchronised() -> (Option<bool>, Option<f64>) {
+pub fn synchronised() -> (Option<bool>, Option<f64>) {
     #![expect(unsafe_code, reason = "adjtimex has no safe wrapper")]
     // SAFETY: zeroes are a valid timex, whose modes of zero ask for nothing to be changed; it outlives the call, which writes
     // into it.

@@ -6,7 +6,7 @@ mod facts;
 mod lateness;
 
 pub use cgroup::Groups;
-pub use facts::{descriptors, machine, ports};
+pub use facts::{descriptors, machine, ports, synchronised};
 pub use lateness::{Lateness, lateness};
 
 use headway_base::Nanos;

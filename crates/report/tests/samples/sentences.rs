@@ -203,6 +203,10 @@ fn of(id: &FindingId) -> Vec<Evidence> {
         FindingId::JoinedLate => {
             [0, 1, 1_234].map(|missed| Run::JoinedLate { late_s: 2.5, missed }.into()).into()
         }
+        FindingId::ClockOff => [("/shared/run42", 0.15, 0.4), ("host-2", -3.1, -2.1)]
+            .map(|(from, least_s, most_s)| Run::ClockOff { from: from.into(), least_s, most_s }.into())
+            .into(),
+        FindingId::ClockFree => one(Run::ClockFree),
         FindingId::ShardsApart => one(Run::ShardsApart { apart_s: 0.25 }),
         FindingId::RecordsMissing => {
             let shard = |shard: &str, planned| LostShard { shard: shard.into(), planned };

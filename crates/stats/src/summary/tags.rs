@@ -127,6 +127,8 @@ tags! {
         "log-lost" LogLost "The log could not be written to its end.",
         "log-cut-short" LogCutShort "The log has no end mark.",
         "joined-late" JoinedLate "The run joined a plan that had begun.",
+        "clock-off" ClockOff "The clocks of the machines of a run differ.",
+        "clock-free" ClockFree "Nothing keeps the machine's clock right.",
         "shards-apart" ShardsApart "The shards of a run did not start together.",
         "records-missing" RecordsMissing "Records of some shards are missing.",
     }

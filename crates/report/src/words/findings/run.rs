@@ -11,6 +11,7 @@ pub(super) fn told(of: &Run) -> Told {
             "Connect from more addresses (--local-addr A,B), or ask for less. Or widen net.ipv4.ip_local_port_range.",
         ),
         Run::Saturated { .. } => told.and_next("Add threads or machines."),
+        Run::ClockOff { .. } | Run::ClockFree => told.and_next("Synchronise the machines' clocks (NTP)."),
         Run::LocalLimit { lacked, .. } => told.and_next(raise(lacked)),
         Run::Undecided { .. } => {
             told.and_next("Run longer. An interval shrinks with the root of the length.")
@@ -143,6 +144,21 @@ fn text(of: &Run) -> String {
             };
             format!("The run joined its plan {} after it had begun (--start-at). {missed}", time(*late_s))
         }
+        Run::ClockOff { from, least_s, most_s } => {
+            let (least, most, where_) = match *least_s >= 0.0 {
+                true => (*least_s, *most_s, "ahead of"),
+                false => (-most_s, -least_s, "behind"),
+            };
+            format!(
+                "The clock of this machine was {} to {} {where_} that of {from}. Shards begin together by their clocks: ramps and phases smear by \
+                 as much, and evenly paced arrivals are no longer even.",
+                time(least),
+                time(most)
+            )
+        }
+        Run::ClockFree => "The system says that nothing keeps this machine's clock right (STA_UNSYNC of adjtimex). Shards begin together by \
+                           their clocks."
+            .to_owned(),
         Run::LogLost { lost, written, error } => format!(
             "The log has lost {} and holds {}: {error}. The statistics have all of them.",
             plural(*lost, "row"),

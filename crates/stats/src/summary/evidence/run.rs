@@ -55,6 +55,10 @@ pub enum Run {
     ProxyNotUsed { variable: String, target: String },
     /// The run joined a plan that had begun so long before, and passed over the arrivals that had fallen due.
     JoinedLate { late_s: f64, missed: u64 },
+    /// This machine's clock minus that of the destination of a shard, or of another shard's machine, is between these.
+    ClockOff { from: String, least_s: f64, most_s: f64 },
+    /// Nothing keeps this machine's clock right, as the system says.
+    ClockFree,
     /// The log lacks rows, for that error of the system.
     LogLost { lost: u64, written: u64, error: String },
     /// The log in that folder has no end mark.
