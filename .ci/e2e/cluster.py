@@ -11,7 +11,7 @@ import subprocess
 import sys
 import typing
 
-from harness import HEADWAY, Headway, Skipped, environment, expect, spawn, stop, tool, wait_for
+from harness import HEADWAY, Failed, Headway, Skipped, environment, expect, spawn, stop, tool, wait_for
 
 NODES = 3
 # Of the hub, where target, controller and store are.
@@ -56,7 +56,8 @@ class Hosts:
     def __exit__(self, *_):
         for name in self.made:
             # What was started there by others than this process would outlive it.
-            self.end(name)
+            with contextlib.suppress(Failed):
+                self.end(name)
             subprocess.run(["ip", "netns", "del", name], check=False)
         return False
 
@@ -68,7 +69,8 @@ class Hosts:
 
     def end(self, name):
         """Kills every process of that host, as a power cut does."""
-        for pid in tool("ip", "netns", "pids", name).split():
+        # Twice: what forks at that moment is gone then.
+        for pid in (pid for _ in range(2) for pid in tool("ip", "netns", "pids", name).split()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), 9)
 

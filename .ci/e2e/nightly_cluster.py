@@ -73,6 +73,11 @@ def summary_is_that_of(summary, table):
             expect(abs(told[quantile] - exact) <= exact / 2048 + 1e-9, f"{quantile} of {name}: {told[quantile]}, and {exact} of the rows")
 
 
+def soon():
+    """An instant by which Slurm has started all."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 10))
+
+
 def received(log):
     return len(log.read_text().splitlines()) - 1
 
@@ -113,7 +118,7 @@ def slurm_folder(tmp):
     shared.mkdir()
     with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, log):
         with Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
-            job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *load, *GENTLE, "--start-at", "barrier", "--out", shared / "run")
+            job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *load, *GENTLE, "--start-at", soon(), "--out", shared / "run")
             merge = slurm.submit(f"--dependency=afterany:{job}", MERGE, shared / "run", "--expect", SHARDS, "--out", shared / "merged")
             tasks = slurm.ended(job, 180)
             merging = slurm.ended(merge, 120)[0]
@@ -151,44 +156,70 @@ def slurm_bucket(tmp):
     whole(tmp, tmp / "fetched/run42", tmp / "merged", load, log, merging.code)
 
 
-@check("cluster: a node that is cut off midway: its shards are named, what they had given counts, exit 3, within the deadline", alone=True)
-def cut_off(tmp):
-    load = ["-R", "200", "-d", "24s", "--seed", "9"]
-    timeout_s, grace_s, cut_s, length_s = 3, 5, 12, 24
-    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, log), Bucket(hosts, tmp, "runs") as bucket:
-        with Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
-            flags = [*load, "--timeout", f"{timeout_s}s", *GENTLE, "--start-at", "barrier", "--out", "s3://runs/cut"]
-            job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *flags, **bucket.env)
-            later = slurm.submit(f"--dependency=afterany:{job}", MERGE, "s3://runs/cut", "--expect", SHARDS, "--out", tmp / "later", **bucket.env)
+def lost_node(tmp, hosts, slurm, url, place, start, zero, lose, env):
+    """Shards of which the last node is lost midway: they are named, what they had given counts, the exit code is 3, and all of that is known
+    within the deadline of the plan, and again when Slurm has given the node up. `zero` gives the start, as soon as it is known (Unix seconds).
+    Returns the shards that were lost."""
+    length_s, timeout_s, grace_s, cut_s = 24, 3, 5, 14
+    flags = ["-R", "200", "-d", f"{length_s}s", "--seed", "9", "--timeout", f"{timeout_s}s", *GENTLE, "--start-at", start, "--out", place]
+    job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *flags, **env)
+    later = slurm.submit(f"--dependency=afterany:{job}", MERGE, place, "--expect", SHARDS, "--out", tmp / "later", **env)
+    # As one runs it meanwhile, on a machine that the cut does not reach.
+    waits = ["--expect", SHARDS, "--wait", "--grace", f"{grace_s}s", "--out", "merged"]
+    waiting = Headway(["merge", place, *waits], tmp, env=environment(**env), wrap=hosts.inside(hosts.hub))
+    wait_for(lambda: {task.state for task in slurm.tasks(job).values()} == {"RUNNING"}, "all tasks to run", 60)
+    lost = spread(slurm.tasks(job))[f"n{NODES - 1}"]
+    first = wait_for(zero, "a start", 60)
+    time.sleep(max(0.0, first + cut_s - time.time()))
+    lose(NODES - 1)
+    ended = waiting.ended(120).exits(3)
+    took, deadline = time.time() - first, length_s + timeout_s + grace_s
+    # And the merge itself, of a few thousand records.
+    expect(took <= deadline + 10, f"merged {took:.1f} s after the start, and the deadline is {deadline} s: {ended}")
+    equal(slurm.ended(later, 120)[0].code, 3, "exit code of the merge that Slurm starts")
+    for folder in ("merged", "later"):
+        summary = json.loads((tmp / folder / "summary.json").read_text())
+        table = read_log(tmp / folder / "records.arrow")
+        counts = {item["values"]: item["counts"] for item in pc.value_counts(table["shard"]).to_pylist()}
+        evidence = next(f["evidence"] for f in summary["verdict"]["findings"] if f["id"] == "records-missing")
+        text = json.dumps(evidence)
+        note(f"{folder}: lost {sorted(lost)} after {cut_s} s of {length_s} s; records by shard {dict(sorted(counts.items()))}; evidence {text}")
+        for i in range(SHARDS):
+            equal(f'"{i}/{SHARDS}"' in text, i in lost, f"shard {i} is named in {text}")
+            expect(counts.get(i, 0) > 0, f"shard {i} has given no record")
+        expect(summary["verdict"]["load"] != "VALID", f"the load is {summary['verdict']['load']}")
+    note(f"merged {took:.1f} s after the start, exit 3")
+    return lost
 
+
+@check("cluster: a node that loses power midway: its shards are named, what they had given counts, exit 3, within the deadline", alone=True)
+def power_cut(tmp):
+    (tmp / "shared").mkdir()
+    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, _), Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
+        def lose(i):
+            hosts.cut(i)
+            hosts.end(hosts.nodes[i])
+
+        def zero():
+            plan = tmp / "shared/run/0/plan.json"
+            return plan.exists() and json.loads(plan.read_text())["zero_unix_ns"] / 1e9
+
+        lost_node(tmp, hosts, slurm, url, tmp / "shared/run", soon(), zero, lose, {})
+
+
+@check("cluster: a node that is cut off midway from target and bucket: its shards are named, what they had given counts, exit 3, within the deadline", alone=True)
+def cut_off(tmp):
+    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, _), Bucket(hosts, tmp, "runs") as bucket:
+        with Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
             def zero():
                 bucket.fetch(tmp / "early")
                 start = tmp / "early/cut/start.json"
-                return json.loads(start.read_text())["zero_unix_ns"] / 1e9 if start.exists() else None
+                return start.exists() and json.loads(start.read_text())["zero_unix_ns"] / 1e9
 
-            zero = wait_for(zero, "the shards to agree on a start", 60)
-            # As an engineer runs it meanwhile, on a machine that the cut does not reach.
-            waiting = Headway(
-                ["merge", "s3://runs/cut", "--expect", SHARDS, "--wait", "--grace", f"{grace_s}s", "--out", "merged"],
-                tmp, env=environment(**bucket.env), wrap=hosts.inside(hosts.hub),
-            )
-            lost = spread(slurm.tasks(job))[f"n{NODES - 1}"]
-            time.sleep(max(0.0, zero + cut_s - time.time()))
-            hosts.cut(NODES - 1)
-            ended = waiting.ended(120)
-            took = time.time() - zero
-            ended.exits(3)
-            later_code = slurm.ended(later, 120)[0].code
-        deadline = length_s + timeout_s + grace_s
-        # And the merge itself, of a few thousand records.
-        expect(took <= deadline + 10, f"merged {took:.1f} s after the start, and the deadline is {deadline} s")
-    summary = json.loads((tmp / "merged/summary.json").read_text())
-    evidence = next(f["evidence"] for f in summary["verdict"]["findings"] if f["id"] == "records-missing")
-    named = {part["shard"] for piece in evidence for part in piece.get("shards", [])}
-    note(f"cut off after {cut_s} s: shards {lost}; named {sorted(named)}, exit 3, {took:.1f} s after the start; n = {summary['measured']['n']}")
-    equal(named, {f"{i}/{SHARDS}" for i in lost}, "shards that are named")
-    equal(later_code, 3, "exit code of the merge that Slurm starts when it has given the node up")
-    expect(summary["verdict"]["load"] != "VALID", f"the load is {summary['verdict']['load']}")
+            lost = lost_node(tmp, hosts, slurm, url, "s3://runs/cut", "barrier", zero, hosts.cut, bucket.env)
+        bucket.fetch(tmp / "fetched")
+    for i in range(SHARDS):
+        equal((tmp / f"fetched/cut/{i}/done.json").exists(), i not in lost, f"shard {i} has ended")
 
 
 @check("cluster: three shards by ssh: union = plan, received = sent; a host that is down is named; on SIGTERM no shard goes on", alone=True)
@@ -201,7 +232,7 @@ def by_ssh(tmp):
             return spawn(command, env=ssh.env, cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
         with serving(hosts, tmp, *SERVE) as (url, log):
-            running = start(every, url, *load, "--start-at", "barrier", "--out", tmp / "run")
+            running = start(every, url, *load, "--start-at", soon(), "--out", tmp / "run")
             said, _ = running.communicate(timeout=120)
         expect(running.returncode in (0, 1), f"run.sh exits {running.returncode}: {said}")
         for i in range(NODES):

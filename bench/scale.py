@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""What a run of many shards asks of its store and of the merge: measured with shards on this machine, and what 1,000 shards of 100,000/s would need by it.
+Prints Markdown. See bench/README.md.
+
+    pip install 'moto[server]' boto3; cargo build --release --features full
+    cargo build --release -p headway-engine --example shards
+    python3 bench/scale.py store                # SHARDS=100 processes, 10 requests a second each, which publish to an S3 server here
+    python3 bench/scale.py merge                # RECORDS=10 million records, of 8 shards and of SHARDS, made up by bench/merge.py's program
+"""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from merge import MAKER, merged  # noqa: E402
+from tools import HEADWAY, free_port, table, wait_for  # noqa: E402
+
+SHARDS = int(os.environ.get("SHARDS", "100"))
+SECONDS = int(os.environ.get("SECONDS", "25"))
+MILLIONS = float(os.environ.get("RECORDS", "10"))
+# What is extrapolated to.
+MANY, RATE, LONG_S = 1_000, 100_000, 60
+
+
+def kind(method, path):
+    """What a request to the store is about, without the number of the shard."""
+    path, _, query = path.partition("?")
+    name = re.sub(r"^/[^/]+/?", "", path)
+    if "list-type" in query:
+        prefix = re.search(r"prefix=([^&]*)", query)
+        return f"LIST {re.sub('[0-9]+', 'i', prefix.group(1)) if prefix else ''}"
+    name = re.sub(r"^run/", "", name)
+    return f"{method} {re.sub(r'[0-9]+', 'i', name)}"
+
+
+def store():
+    folder = tempfile.mkdtemp(prefix="headway-bench-")
+    port, target = free_port(), free_port()
+    log = open(f"{folder}/moto.log", "w")
+    server = subprocess.Popen([os.path.join(os.path.dirname(sys.executable), "moto_server"), "-H", "127.0.0.1", "-p", str(port)], stdout=log, stderr=log)
+    serve = subprocess.Popen([HEADWAY, "serve", "-l", f"127.0.0.1:{target}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    env = {
+        **os.environ, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
+    }
+    try:
+        wait_for(port, 60), wait_for(target)
+        os.environ.update(env)
+        import boto3
+
+        s3 = boto3.client("s3")
+        s3.create_bucket(Bucket="runs")
+        load = [f"http://127.0.0.1:{target}/", "-R", str(10 * SHARDS), "-d", f"{SECONDS}s", "--seed", "18", "--threads", "1", "--wait", "sleep", "--quiet"]
+        begun = time.time()
+        shards = []
+        for i in range(SHARDS):
+            os.mkdir(f"{folder}/{i}")
+            command = [HEADWAY, "run", *load, "--shard", f"{i}/{SHARDS}", "--start-at", "barrier", "--out", "s3://runs/run"]
+            with open(f"{folder}/{i}/said", "w") as said:
+                shards.append(subprocess.Popen(command, cwd=f"{folder}/{i}", env=env, stdout=said, stderr=said))
+        codes = collections.Counter(shard.wait() for shard in shards)
+        took = time.time() - begun
+        if set(codes) - {0, 98}:
+            sys.exit(f"shards ended with {codes}: {open(f'{folder}/0/said').read()[-800:]}")
+        objects = collections.defaultdict(list)
+        for page in s3.get_paginator("list_objects_v2").paginate(Bucket="runs"):
+            for item in page["Contents"]:
+                objects[re.sub(r"[0-9]+", "i", item["Key"].removeprefix("run/"))].append(item["Size"])
+        lines = open(f"{folder}/moto.log").read()
+        asked = collections.Counter(kind(*match) for match in re.findall(r'"(?:\x1b\[\S*?m)*(GET|PUT|POST|HEAD|DELETE) (\S+) HTTP', lines))
+        seconds, cpu, peak, summary = merged(HEADWAY, ["s3://runs/run"], f"{folder}/merged")
+    finally:
+        for process in (serve, server):
+            process.terminate()
+            process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+    n = sum(summary["outcomes"].values())
+    print(f"## A bucket of {SHARDS} shards, {SECONDS} s of plan ({took:.0f} s in all), {n:,} records\n")
+    table(["object", "how many", "mean bytes"], [[name, len(sizes), f"{sum(sizes) / len(sizes):,.0f}"] for name, sizes in sorted(objects.items())])
+    table(["request to the store", "how many", "per shard"], [[name, n, f"{n / SHARDS:.1f}"] for name, n in asked.most_common() if n >= SHARDS / 10])
+    print(f"Merged from the bucket in {seconds:.1f} s ({cpu:.1f} s of processor), {peak:,.0f} MiB.\n")
+
+
+def line(points, x):
+    """The straight line through two points, at x."""
+    (x0, y0), (x1, y1) = points
+    return y0 + (y1 - y0) / (x1 - x0) * (x - x0)
+
+
+def thinned():
+    """Processor seconds that a shard takes to find its own arrivals, for each of the whole plan: two plans, so that starting the program cancels out."""
+    used = []
+    for seconds in (1, 5):
+        before = os.times()
+        command = [HEADWAY, "plan", "-R", "10M", "-d", f"{seconds}s", "--seed", "18", "--shard", f"0/{MANY}"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        after = os.times()
+        used.append(after.children_user + after.children_system - before.children_user - before.children_system)
+    return (used[1] - used[0]) / 4 / 1e7
+
+
+def merge():
+    rows, times, peaks = [], [], []
+    for shards in (8, SHARDS):
+        folder = tempfile.mkdtemp(prefix="headway-bench-", dir=os.environ.get("FOLDER"))
+        try:
+            subprocess.run([MAKER, folder, str(shards), f"{MILLIONS / shards:g}"], check=True, stdout=subprocess.DEVNULL)
+            runs = [f"{folder}/{i}" for i in range(shards)]
+            size = sum(os.path.getsize(f"{run}/records.arrow") for run in runs)
+            seconds, cpu, peak, summary = merged(HEADWAY, runs, f"{folder}/merged")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        n = sum(summary["outcomes"].values())
+        times.append((shards, cpu / n)), peaks.append((shards, peak))
+        rows.append([shards, f"{n:,}", f"{size / n:.1f}", f"{seconds:.1f}", f"{cpu:.1f}", f"{1e9 * cpu / n:,.0f}", f"{peak:,.0f}"])
+    print("## Merge\n")
+    table(["shards", "records", "bytes a record", "s", "CPU s", "CPU ns a record", "peak MiB"], rows)
+    records, own = MANY * RATE * LONG_S, thinned()
+    # Each shard is held to its own plan, which is found among all arrivals: time a record grows with the number of shards.
+    table(
+        [f"{MANY:,} shards of {RATE:,}/s for {LONG_S} s, by straight lines through both rows", ""],
+        [
+            ["records", f"{records:,}"],
+            ["logs", f"{records * size / n / 1e12:.2f} TB; {RATE * size / n / 1e6:.1f} MB/s from each shard"],
+            ["a shard's search for its own arrivals", f"{1e9 * own:.1f} ns for each of the whole plan: {100 * own * MANY * RATE:.0f} % of a core"],
+            ["merge, processor time", f"{1e6 * line(times, MANY):.1f} us a record: {records * line(times, MANY) / 3600:,.0f} hours"],
+            ["merge, memory", f"{line(peaks, MANY) / 1024:.1f} GiB"],
+        ],
+    )
+
+
+if __name__ == "__main__":
+    for what in sys.argv[1:] or ["store", "merge"]:
+        {"store": store, "merge": merge}[what]()
