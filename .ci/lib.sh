@@ -12,9 +12,8 @@ readonly VENV=$TARGET/ci/venv
 readonly PYTHON_PACKAGES=('pyarrow==26.*' 'jsonschema==4.*' 'pyyaml==6.*' 'kubernetes-validate==1.37.*')
 # A step that takes this long hangs.
 LIMIT=${LIMIT:-20m}
-# What the script that sources this needs besides: as command:package, and of PyPI.
+# What the script that sources this needs besides, as command:package.
 [ -v NEEDS ] || NEEDS=()
-[ -v PYTHON_NEEDS ] || PYTHON_NEEDS=()
 
 TMPDIR=$(mktemp -d /tmp/headway-ci.XXXXXX)
 export TMPDIR
@@ -104,9 +103,8 @@ fi
 mkdir -p "$TARGET/ci"
 # Under target/, out of the way of other users and of Debian's own packages (PEP 668).
 [ -x "$VENV/bin/python" ] || step 'python3 -m venv' python3 -m venv "$VENV"
-PYTHON_NEEDS=("${PYTHON_PACKAGES[@]}" "${PYTHON_NEEDS[@]}")
-step "pip install ${PYTHON_NEEDS[*]}" \
-    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "${PYTHON_NEEDS[@]}"
+step "pip install ${PYTHON_PACKAGES[*]}" \
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "${PYTHON_PACKAGES[@]}"
 
 # Ends the run: nothing may be left behind; prints what each step took.
 finish() {

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""What a run of many shards asks of its store and of the merge: measured with shards on this machine, and what 1,000 shards of 100,000/s would need by it.
+"""What a run of many shards asks of the folder that they share and of the merge: measured with shards on this machine, and what 1,000 shards of 100,000/s would need by it.
 Prints Markdown. See bench/README.md.
 
-    pip install 'moto[server]' boto3; cargo build --release --features full
-    cargo build --release -p headway-engine --example shards
-    python3 bench/scale.py store                # SHARDS=100 processes, 10 requests a second each, which publish to an S3 server here
+    cargo build --release --features full && cargo build --release -p headway-engine --example shards
+    python3 bench/scale.py store                # SHARDS=100 processes, 10 requests a second each, which share a folder
     python3 bench/scale.py merge                # RECORDS=10 million records, of 8 shards and of SHARDS, made up by bench/merge.py's program
 """
 
@@ -28,63 +27,37 @@ MILLIONS = float(os.environ.get("RECORDS", "10"))
 MANY, RATE, LONG_S = 1_000, 100_000, 60
 
 
-def kind(method, path):
-    """What a request to the store is about, without the number of the shard."""
-    path, _, query = path.partition("?")
-    name = re.sub(r"^/[^/]+/?", "", path)
-    if "list-type" in query:
-        prefix = re.search(r"prefix=([^&]*)", query)
-        return f"LIST {re.sub('[0-9]+', 'i', prefix.group(1)) if prefix else ''}"
-    name = re.sub(r"^run/", "", name)
-    return f"{method} {re.sub(r'[0-9]+', 'i', name)}"
-
-
 def store():
-    folder = tempfile.mkdtemp(prefix="headway-bench-")
-    port, target = free_port(), free_port()
-    log = open(f"{folder}/moto.log", "w")
-    server = subprocess.Popen([os.path.join(os.path.dirname(sys.executable), "moto_server"), "-H", "127.0.0.1", "-p", str(port)], stdout=log, stderr=log)
+    folder = tempfile.mkdtemp(prefix="headway-bench-", dir=os.environ.get("FOLDER"))
+    place, target = f"{folder}/run", free_port()
     serve = subprocess.Popen([HEADWAY, "serve", "-l", f"127.0.0.1:{target}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    env = {
-        **os.environ, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
-    }
     try:
-        wait_for(port, 60), wait_for(target)
-        os.environ.update(env)
-        import boto3
-
-        s3 = boto3.client("s3")
-        s3.create_bucket(Bucket="runs")
+        wait_for(target)
         load = [f"http://127.0.0.1:{target}/", "-R", str(10 * SHARDS), "-d", f"{SECONDS}s", "--seed", "18", "--threads", "1", "--wait", "sleep", "--quiet"]
-        begun = time.time()
-        shards = []
+        begun, shards = time.time(), []
         for i in range(SHARDS):
-            os.mkdir(f"{folder}/{i}")
-            command = [HEADWAY, "run", *load, "--shard", f"{i}/{SHARDS}", "--start-at", "barrier", "--out", "s3://runs/run"]
-            with open(f"{folder}/{i}/said", "w") as said:
-                shards.append(subprocess.Popen(command, cwd=f"{folder}/{i}", env=env, stdout=said, stderr=said))
+            command = [HEADWAY, "run", *load, "--shard", f"{i}/{SHARDS}", "--start-at", "barrier", "--out", place]
+            with open(f"{folder}/said-{i}", "w") as said:
+                shards.append(subprocess.Popen(command, stdout=said, stderr=said))
         codes = collections.Counter(shard.wait() for shard in shards)
         took = time.time() - begun
         if set(codes) - {0, 98}:
-            sys.exit(f"shards ended with {codes}: {open(f'{folder}/0/said').read()[-800:]}")
-        objects = collections.defaultdict(list)
-        for page in s3.get_paginator("list_objects_v2").paginate(Bucket="runs"):
-            for item in page["Contents"]:
-                objects[re.sub(r"[0-9]+", "i", item["Key"].removeprefix("run/"))].append(item["Size"])
-        lines = open(f"{folder}/moto.log").read()
-        asked = collections.Counter(kind(*match) for match in re.findall(r'"(?:\x1b\[\S*?m)*(GET|PUT|POST|HEAD|DELETE) (\S+) HTTP', lines))
-        seconds, cpu, peak, summary = merged(HEADWAY, ["s3://runs/run"], f"{folder}/merged")
+            sys.exit(f"shards ended with {codes}: {open(f'{folder}/said-0').read()[-800:]}")
+        files = collections.defaultdict(list)
+        for at, _, names in os.walk(place):
+            for name in names:
+                file = os.path.join(at, name)
+                files[re.sub(r"[0-9]+", "i", os.path.relpath(file, place))].append(os.path.getsize(file))
+        seconds, cpu, peak, summary = merged(HEADWAY, [place], f"{folder}/merged")
     finally:
-        for process in (serve, server):
-            process.terminate()
-            process.wait()
+        serve.terminate()
+        serve.wait()
         shutil.rmtree(folder, ignore_errors=True)
     n = sum(summary["outcomes"].values())
-    print(f"## A bucket of {SHARDS} shards, {SECONDS} s of plan ({took:.0f} s in all), {n:,} records\n")
-    table(["object", "how many", "mean bytes"], [[name, len(sizes), f"{sum(sizes) / len(sizes):,.0f}"] for name, sizes in sorted(objects.items())])
-    table(["request to the store", "how many", "per shard"], [[name, n, f"{n / SHARDS:.1f}"] for name, n in asked.most_common() if n >= SHARDS / 10])
-    print(f"Merged from the bucket in {seconds:.1f} s ({cpu:.1f} s of processor), {peak:,.0f} MiB.\n")
+    print(f"## A folder of {SHARDS} shards, {SECONDS} s of plan ({took:.0f} s in all), {n:,} records\n")
+    table(["file", "how many", "mean bytes"], [[name, len(sizes), f"{sum(sizes) / len(sizes):,.0f}"] for name, sizes in sorted(files.items())])
+    every = [size for sizes in files.values() for size in sizes]
+    print(f"{len(every) / SHARDS:.1f} files a shard. Merged in {seconds:.1f} s ({cpu:.1f} s of processor), {peak:,.0f} MiB.\n")
 
 
 def line(points, x):

@@ -13,7 +13,7 @@ import yaml
 from harness import ROOT, Headway, Serve, check, contains, environment, equal, expect, never_started, planned, tool
 
 DEPLOY = ROOT / "deploy"
-VARIABLES = {"NAME": "run42", "SHARDS": "8", "IMAGE": "registry.test/headway:1", "DEST": "s3://bucket/run42", "DEADLINE": "1800"}
+VARIABLES = {"NAME": "run42", "SHARDS": "8", "IMAGE": "registry.test/headway:1", "CLAIM": "results", "DEADLINE": "1800"}
 # The first in which backoffLimitPerIndex is on by default, the one that made it stable, and the newest that the package knows.
 KUBERNETES = ["1.29", "1.33", "1.37"]
 
@@ -98,6 +98,7 @@ def job(_):
         volumes = {volume["name"]: volume for volume in pod(each)["volumes"]}
         equal(set(places.values()), set(volumes), "volumes, and what is mounted")
         expect("emptyDir" in volumes[places[container["workingDir"]]], f"the working folder: {volumes}")
+        equal(volumes[places["/shared"]]["persistentVolumeClaim"], {"claimName": "results"}, "what shards and merge share")
         env = {entry["name"]: entry["value"] for entry in container["env"]}
         equal(env["TMPDIR"], container["workingDir"], "the folder of temporary files")
     args, merging = pod(shards)["containers"][0]["args"], pod(merge)["containers"][0]["args"]
@@ -129,7 +130,7 @@ def started(script, arguments, tmp, **env):
 
 
 # What a shell would change if it were given them bare.
-AWKWARD = ["http://host/a b?c=$HOME&d='e'", "-H", 'X: "q" ; touch broken', "--out", "s3://bucket/run 42"]
+AWKWARD = ["http://host/a b?c=$HOME&d='e'", "-H", 'X: "q" ; touch broken', "--out", "/shared/run 42"]
 
 
 @check("deploy: the scripts of Slurm and ssh start `headway` with the arguments that they were given, word by word, and end with its code")
@@ -168,7 +169,7 @@ def shellcheck(_):
 
 @check("deploy: the pods of both Jobs, started here as Kubernetes starts them, the merge first: one run, merged and reported", alone=True)
 def played(tmp):
-    variables = {**VARIABLES, "SHARDS": "3", "DEST": str(tmp / "dest")}
+    variables = {**VARIABLES, "SHARDS": "3"}
     shards, merge = rendered("job.yaml", variables), rendered("merge.yaml", variables)
 
     def pod_of(job, name, **env):
@@ -176,7 +177,8 @@ def played(tmp):
         folder = tmp / name
         folder.mkdir()
         told = {entry["name"]: entry["value"].replace(container["workingDir"], str(folder)) for entry in container["env"]}
-        return Headway([word.replace("/scenario/", f"{tmp}/") for word in container["args"]], folder, env=environment(**told, **env))
+        args = [word.replace("/scenario/", f"{tmp}/").replace("/shared/", f"{tmp}/") for word in container["args"]]
+        return Headway(args, folder, env=environment(**told, **env))
 
     with Serve("--service", "const(1ms)", "--servers", "8", tmp=tmp) as serve:
         (tmp / "scenario.yaml").write_text(
@@ -187,8 +189,7 @@ def played(tmp):
         for shard in running:
             shard.ended().exits(0, 98)
         merged = merging.ended().exits(0, 98)
-    summary, = (tmp / "merge").glob("headway-runs/*/summary.json")
-    summary = json.loads(summary.read_text())
+    summary = json.loads((tmp / "run42-merged/summary.json").read_text())
     n = summary["measured"]["n"]
     equal(n, len(planned(tmp / "scenario.yaml", cwd=tmp)), "arrivals of the merged run, and of the plan")
     equal(serve.report["requests"], n - never_started(summary), "requests that the target received")

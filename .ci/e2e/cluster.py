@@ -1,5 +1,4 @@
-"""A cluster on this machine, for nightly_cluster: network namespaces as hosts, joined by a bridge in one more, the hub; Slurm on them, an S3 server and
-sshd. Nothing of it is seen from outside of the namespaces."""
+"""A cluster on this machine, for nightly_cluster: network namespaces as hosts, joined by a bridge in one more, the hub; Slurm on them, and sshd. Nothing of it is seen from outside of the namespaces."""
 
 import contextlib
 import os
@@ -8,7 +7,6 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import typing
 
 from harness import HEADWAY, Failed, Headway, Skipped, environment, expect, spawn, stop, tool, wait_for
@@ -205,55 +203,6 @@ def serving(hosts, tmp, *flags):
     finally:
         # Its log is complete when it has ended.
         stop(target.process, 20)
-
-
-class Bucket:
-    """An S3 server in the hub with one bucket; `env` is what names it to a shard."""
-
-    def __init__(self, hosts, tmp, name):
-        self.hosts, self.tmp, self.name = hosts, tmp, name
-        self.env = {
-            "AWS_ENDPOINT_URL": f"http://{HUB}:5000", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
-            "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
-        }
-
-    def _python(self, program, *arguments):
-        env = environment(**self.env)
-        command = [sys.executable, "-c", f"import boto3, pathlib, sys\ns3 = boto3.client('s3')\n{program}", self.name, *arguments]
-        return subprocess.run(self.hosts.inside(self.hosts.hub, *command), capture_output=True, text=True, timeout=120, env=env)
-
-    def __enter__(self):
-        program = pathlib.Path(sys.executable).with_name("moto_server")
-        expect(program.exists(), "moto is not installed: pip install 'moto[server]'")
-        with open(self.tmp / "moto.log", "wb") as log:
-            self.server = spawn(self.hosts.inside(self.hosts.hub, program, "-H", HUB, "-p", 5000), stdout=log, stderr=log, cwd=self.tmp)
-
-        def listens():
-            expect(self.server.poll() is None, f"moto ended: {(self.tmp / 'moto.log').read_text()[-500:]}")
-            return "Running on" in (self.tmp / "moto.log").read_text()
-
-        wait_for(listens, "the S3 server", 60)
-        made = self._python("s3.create_bucket(Bucket=sys.argv[1])")
-        expect(made.returncode == 0, f"the bucket was not made: {made.stderr}")
-        return self
-
-    def __exit__(self, *_):
-        stop(self.server, 5)
-        return False
-
-    def fetch(self, folder):
-        """All objects as files; the parts of a log are put together, as its file."""
-        done = self._python(
-            "for page in s3.get_paginator('list_objects_v2').paginate(Bucket=sys.argv[1]):\n"
-            "    for item in page.get('Contents', []):\n"
-            "        file = pathlib.Path(sys.argv[2], item['Key'])\n"
-            "        file.parent.mkdir(parents=True, exist_ok=True)\n"
-            "        file.write_bytes(s3.get_object(Bucket=sys.argv[1], Key=item['Key'])['Body'].read())\n",
-            folder,
-        )
-        expect(done.returncode == 0, f"the bucket was not read: {done.stderr}")
-        for parts in folder.rglob("parts"):
-            (parts.parent / "records.arrow").write_bytes(b"".join(part.read_bytes() for part in sorted(parts.iterdir())))
 
 
 class Sshd:

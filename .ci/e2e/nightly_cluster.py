@@ -1,4 +1,4 @@
-"""Shards past one machine: `deploy/` on Slurm, with a folder and with a bucket that the nodes share, and by ssh, on hosts that are network namespaces.
+"""Shards past one machine: `deploy/` on Slurm and by ssh, on hosts that are network namespaces and share a folder.
 What is asserted holds for the target and for the plan, by means of their own: the log of arrivals of `headway serve`, `headway plan`, the
 shards' logs read by pyarrow."""
 
@@ -11,8 +11,8 @@ import time
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cluster import HUB, NODES, Bucket, Hosts, Slurm, Sshd, serving
-from harness import ROOT, Headway, check, code_of, environment, equal, expect, headway, never_started, note, planned, spawn, tool, wait_for
+from cluster import HUB, NODES, Hosts, Slurm, Sshd, serving
+from harness import ROOT, Headway, check, code_of, equal, expect, headway, never_started, note, planned, spawn, tool, wait_for
 from logs import read_log
 
 SHARDS = 8
@@ -136,90 +136,41 @@ def slurm_folder(tmp):
     equal(verdict["pattern"], "independent", f"headways at the target ({[r for r in verdict['pattern_rules'] if r['outcome'] != 'pass']})")
 
 
-@check("cluster: eight shards on Slurm that share a bucket alone: union = plan, received = sent, summary = that of all logs", alone=True)
-def slurm_bucket(tmp):
-    load = ["-R", "400", "-d", "25s", "--seed", "8"]
-    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, log), Bucket(hosts, tmp, "runs") as bucket:
-        with Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
-            job = slurm.submit(
-                f"--array=0-{SHARDS - 1}", RUN, url, *load, *GENTLE, "--start-at", "barrier", "--out", "s3://runs/run42", **bucket.env
-            )
-            merge = slurm.submit(f"--dependency=afterany:{job}", MERGE, "s3://runs/run42", "--expect", SHARDS, "--out", tmp / "merged", **bucket.env)
-            tasks = slurm.ended(job, 180)
-            merging = slurm.ended(merge, 120)[0]
-            said = (tmp / f"headway-{merge}-merge.log").read_text()
-        spread(tasks)
-        logs = "\n".join(file.read_text()[-300:] for file in tmp.glob("headway-*.log"))
-        expect({task.code for task in tasks.values()} <= {0, 98}, f"the shards ended with {tasks}: {logs}")
-        expect(merging.code in (0, 98), f"the merge ended with {merging}: {said[-1500:]}")
-        bucket.fetch(tmp / "fetched")
-    whole(tmp, tmp / "fetched/run42", tmp / "merged", load, log, merging.code)
-
-
-def lost_node(tmp, hosts, slurm, url, place, start, zero, lose, env):
-    """Shards of which the last node is lost midway: they are named, what they had given counts, the exit code is 3, and all of that is known
-    within the deadline of the plan, and again when Slurm has given the node up. `zero` gives the start, as soon as it is known (Unix seconds).
-    Returns the shards that were lost."""
+@check("cluster: a node that loses power midway: its shards are named, what they had given counts, exit 3, within the deadline", alone=True)
+def power_cut(tmp):
     length_s, timeout_s, grace_s, cut_s = 24, 3, 5, 14
-    flags = ["-R", "200", "-d", f"{length_s}s", "--seed", "9", "--timeout", f"{timeout_s}s", *GENTLE, "--start-at", start, "--out", place]
-    job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *flags, **env)
-    later = slurm.submit(f"--dependency=afterany:{job}", MERGE, place, "--expect", SHARDS, "--out", tmp / "later", **env)
-    # As one runs it meanwhile, on a machine that the cut does not reach.
-    waits = ["--expect", SHARDS, "--wait", "--grace", f"{grace_s}s", "--out", "merged"]
-    waiting = Headway(["merge", place, *waits], tmp, env=environment(**env), wrap=hosts.inside(hosts.hub))
-    wait_for(lambda: {task.state for task in slurm.tasks(job).values()} == {"RUNNING"}, "all tasks to run", 60)
-    lost = spread(slurm.tasks(job))[f"n{NODES - 1}"]
-    first = wait_for(zero, "a start", 60)
-    time.sleep(max(0.0, first + cut_s - time.time()))
-    lose(NODES - 1)
-    ended = waiting.ended(120).exits(3)
-    took, deadline = time.time() - first, length_s + timeout_s + grace_s
-    # And the merge itself, of a few thousand records.
-    expect(took <= deadline + 10, f"merged {took:.1f} s after the start, and the deadline is {deadline} s: {ended}")
-    equal(slurm.ended(later, 120)[0].code, 3, "exit code of the merge that Slurm starts")
+    place = tmp / "shared/run"
+    place.parent.mkdir()
+    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, _), Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
+        flags = ["-R", "200", "-d", f"{length_s}s", "--seed", "9", "--timeout", f"{timeout_s}s", *GENTLE, "--start-at", soon(), "--out", place]
+        job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *flags)
+        later = slurm.submit(f"--dependency=afterany:{job}", MERGE, place, "--expect", SHARDS, "--out", tmp / "later")
+        # As one runs it meanwhile, on a machine that the cut does not reach.
+        waits = ["--expect", SHARDS, "--wait", "--grace", f"{grace_s}s", "--out", "merged"]
+        waiting = Headway(["merge", place, *waits], tmp, wrap=hosts.inside(hosts.hub))
+        wait_for(lambda: {task.state for task in slurm.tasks(job).values()} == {"RUNNING"}, "all tasks to run", 60)
+        lost = spread(slurm.tasks(job))[f"n{NODES - 1}"]
+        plan = wait_for(lambda: next(place.glob("*/plan.json"), None), "a start", 60)
+        zero = json.loads(plan.read_text())["zero_unix_ns"] / 1e9
+        time.sleep(max(0.0, zero + cut_s - time.time()))
+        hosts.cut(NODES - 1)
+        hosts.end(hosts.nodes[-1])
+        ended = waiting.ended(120).exits(3)
+        took, deadline = time.time() - zero, length_s + timeout_s + grace_s
+        # And the merge itself, of a few thousand records.
+        expect(took <= deadline + 10, f"merged {took:.1f} s after the start, and the deadline is {deadline} s: {ended}")
+        equal(slurm.ended(later, 120)[0].code, 3, "exit code of the merge that Slurm starts when it has given the node up")
     for folder in ("merged", "later"):
         summary = json.loads((tmp / folder / "summary.json").read_text())
-        table = read_log(tmp / folder / "records.arrow")
-        counts = {item["values"]: item["counts"] for item in pc.value_counts(table["shard"]).to_pylist()}
-        evidence = next(f["evidence"] for f in summary["verdict"]["findings"] if f["id"] == "records-missing")
-        text = json.dumps(evidence)
-        note(f"{folder}: lost {sorted(lost)} after {cut_s} s of {length_s} s; records by shard {dict(sorted(counts.items()))}; evidence {text}")
+        shards = read_log(tmp / folder / "records.arrow")["shard"]
+        counts = {item["values"]: item["counts"] for item in pc.value_counts(shards).to_pylist()}
+        evidence = json.dumps(next(f["evidence"] for f in summary["verdict"]["findings"] if f["id"] == "records-missing"))
+        note(f"{folder}: lost {sorted(lost)} after {cut_s} s of {length_s} s; records by shard {dict(sorted(counts.items()))}; {evidence}")
         for i in range(SHARDS):
-            equal(f'"{i}/{SHARDS}"' in text, i in lost, f"shard {i} is named in {text}")
+            equal(f'"{i}/{SHARDS}"' in evidence, i in lost, f"shard {i} is named in {evidence}")
             expect(counts.get(i, 0) > 0, f"shard {i} has given no record")
         expect(summary["verdict"]["load"] != "VALID", f"the load is {summary['verdict']['load']}")
     note(f"merged {took:.1f} s after the start, exit 3")
-    return lost
-
-
-@check("cluster: a node that loses power midway: its shards are named, what they had given counts, exit 3, within the deadline", alone=True)
-def power_cut(tmp):
-    (tmp / "shared").mkdir()
-    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, _), Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
-        def lose(i):
-            hosts.cut(i)
-            hosts.end(hosts.nodes[i])
-
-        def zero():
-            plan = tmp / "shared/run/0/plan.json"
-            return plan.exists() and json.loads(plan.read_text())["zero_unix_ns"] / 1e9
-
-        lost_node(tmp, hosts, slurm, url, tmp / "shared/run", soon(), zero, lose, {})
-
-
-@check("cluster: a node that is cut off midway from target and bucket: its shards are named, what they had given counts, exit 3, within the deadline", alone=True)
-def cut_off(tmp):
-    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, _), Bucket(hosts, tmp, "runs") as bucket:
-        with Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
-            def zero():
-                bucket.fetch(tmp / "early")
-                start = tmp / "early/cut/start.json"
-                return start.exists() and json.loads(start.read_text())["zero_unix_ns"] / 1e9
-
-            lost = lost_node(tmp, hosts, slurm, url, "s3://runs/cut", "barrier", zero, hosts.cut, bucket.env)
-        bucket.fetch(tmp / "fetched")
-    for i in range(SHARDS):
-        equal((tmp / f"fetched/cut/{i}/done.json").exists(), i not in lost, f"shard {i} has ended")
 
 
 @check("cluster: three shards by ssh: union = plan, received = sent; a host that is down is named; on SIGTERM no shard goes on", alone=True)

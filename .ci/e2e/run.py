@@ -3,7 +3,7 @@
 
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
     run.py --nightly         the slow, hostile ones instead
-    run.py --cluster         those of shards on Slurm, a bucket and ssh instead
+    run.py --cluster         those of shards on Slurm and by ssh instead
     run.py --default-features   those of a binary without Parquet, SQLite and zstd instead
 
 One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset, and the Python packages that .ci/run

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The shards of a run, one on each host of a list; the arguments after the list are those of `headway run`:
-#     deploy/ssh/run.sh 'one two user@three' shop.yaml --seed 7 --start-at barrier --out s3://bucket/run42
+#     deploy/ssh/run.sh 'one two user@three' shop.yaml --seed 7 --start-at barrier --out /shared/run42
 # Each host has the program (HEADWAY names it, where it is not on the PATH there), and lets this user in without a password. What --out
 # names is what all hosts share, and files in the arguments are those of the hosts. Exit code 1 if a shard ends with another code than 0.
 set -euo pipefail
