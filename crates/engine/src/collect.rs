@@ -38,8 +38,8 @@ pub trait Observer: Send {
     /// Once a second while the run lasts; of a simulation, once a second of its virtual time.
     fn snapshot(&mut self, _: &Snapshot) {}
 
-    /// Whether it wants a summary of what has ended so far, asked before each snapshot: what that is made of is then copied, which
-    /// takes a fraction of a millisecond.
+    /// Whether it wants a summary of what has ended so far, asked before each snapshot: what that is made of is then copied on
+    /// the collector's thread.
     fn wants_so_far(&mut self) -> bool {
         false
     }

@@ -8,9 +8,7 @@ use anyhow::{Result, ensure};
 use headway_base::{Batch, Kind, Nanos, Record};
 use headway_records::{By, Merge, RunFolder, folder};
 use headway_stats::summary::evidence::Run;
-use headway_stats::summary::{
-    FailureReasons, Finding, FindingId, Generator, Severity, ShardCoverage,
-};
+use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, ShardCoverage};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
 use headway_workload::{Plan, Shard};
 use std::path::Path;

@@ -108,7 +108,9 @@ impl SearchSettings {
         match &against.baseline {
             Some(path) => beside(path, &mut specs, &Across(against.demands.across.clone()))?,
             None if !against.demands.across.is_empty() => {
-                bail!("--across is about a comparison: name the search to compare with by --baseline DIR")
+                bail!(
+                    "--across is about a comparison: name the search to compare with by --baseline DIR, or leave it out"
+                )
             }
             None => {}
         }

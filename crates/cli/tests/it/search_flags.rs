@@ -180,9 +180,13 @@ fn no_flag_is_taken_and_ignored() {
 
 #[test]
 fn what_compares_is_refused_with_what_does() {
-    for flag in [["--baseline", "x"], ["--fail-if", "p(99) slower by 5%"], ["--across", "rate"]] {
-        let told = error(&["h", "--threshold", "p(99)<100ms", flag[0], flag[1]]);
-        assert!(told.contains(flag[0]) && told.contains("headway run URL -R RATE --baseline RUN"), "{told}");
+    for (flag, value, instead) in [
+        ("--baseline", "x", "name the folder of an earlier search"),
+        ("--fail-if", "p(99) slower by 5%", "a search has no conditions"),
+        ("--across", "rate", "by --baseline DIR"),
+    ] {
+        let told = error(&["h", "--threshold", "p(99)<100ms", flag, value]);
+        assert!(told.contains(flag) && told.contains(instead), "{told}");
     }
 }
 

@@ -8,9 +8,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Schemes of addresses that are buckets, each with whose.
-const BUCKETS: [(&str, &str); 3] =
-    [("s3", "S3"), ("gs", "Google Cloud Storage"), ("az", "Azure Blob Storage")];
+/// Schemes of addresses that are buckets: S3, Google Cloud Storage, Azure Blob Storage.
+const BUCKETS: [&str; 3] = ["s3", "gs", "az"];
 
 /// Where a destination is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,22 +24,15 @@ impl Address {
     /// Reads the name of a folder, or `s3://bucket/prefix`, `gs://`, `az://`.
     ///
     /// # Errors
-    /// A URL of another scheme, or one that this program was built without.
+    /// A URL of another scheme.
     pub fn parse(path: &Path) -> Result<Address, Error> {
         let Some((scheme, url)) = path.to_str().and_then(|text| Some((text.split_once("://")?.0, text)))
         else {
             return Ok(Address::Folder(path.to_owned()));
         };
-        match BUCKETS.iter().find(|(own, _)| *own == scheme) {
-            Some(_) => Ok(Address::Bucket(url.to_owned())),
-            None => {
-                let known: Vec<String> =
-                    BUCKETS.iter().map(|(own, of)| format!("{own}://bucket/prefix ({of})")).collect();
-                Err(Error::usage(anyhow!(
-                    "{scheme}://...: write the name of a folder, or {}",
-                    known.join(", ")
-                )))
-            }
+        match BUCKETS.contains(&scheme) {
+            true => Ok(Address::Bucket(url.to_owned())),
+            false => Err(Error::usage(anyhow!("{scheme}://...: write the name of a folder"))),
         }
     }
 
@@ -51,9 +43,9 @@ impl Address {
     pub fn open(&self) -> Result<Arc<dyn Store>, Error> {
         match self {
             Address::Folder(path) => Ok(Arc::new(Folder::new(path))),
-            Address::Bucket(_) => {
-                Err(Error::usage(anyhow!("{self}: this headway was built without buckets: name a folder")))
-            }
+            Address::Bucket(_) => Err(Error::usage(anyhow!(
+                "{self}: buckets are no destinations yet: write the name of a folder that all machines share"
+            ))),
         }
     }
 }

@@ -8,7 +8,7 @@
 //! for (a fixed-width interval: Chow and Robbins 1965).
 //!
 //! Where the curve is steep, no trial measures: to show that the rates at both ends of the wanted interval hold and fail takes less, and beyond
-//! the knee, near saturation, there is no steady state whose share could be measured.
+//! the knee, near saturation, there is no steady state whose share could be measured. The line then only says where these ends are.
 //!
 //! Where a step and no curve leads from holding to failing, no line fits: the interval is then from the highest rate that was shown
 //! to hold to the lowest that was shown not to, and nothing but monotony is assumed.
@@ -31,11 +31,9 @@ const LONGER: f64 = 1.5;
 const STEEP: f64 = 1.5;
 /// A trial whose share, as a logarithm, is this far beyond the limit may show the same.
 const BEYOND: f64 = 2.0;
-/// Where a trial at the lower end has shown nothing, and was at least this part of the search, the knee is near: the upper end is then sought so far
-/// above it, as a part of the precision.
-const LONG: f64 = 0.4;
-const NEAR: f64 = 0.4;
-const ABOVE: f64 = 0.7;
+/// Distance from the limit, as a logarithm, at which the lower end is sought then; not nearer than this part of the precision.
+const CLEAR: f64 = 2.0;
+const CLOSEST: f64 = 0.4;
 /// A trial at such an end lasts at most so many times as long as the search until then.
 const LASTS: f64 = 3.0;
 /// The fewest that are asked for where the share is measured.
@@ -432,8 +430,8 @@ impl Search {
         let within =
             |t: &&Tried| holds < t.rate && t.rate < fails && t.ended == Ended::Decided(Decision::Enough);
         let nothing = self.tried.iter().filter(within).count() as i32;
-        if steep.is_some_and(|fit| fit.is_near(bracket)) {
-            return self.close_in(bracket, nothing);
+        if let Some(fit) = steep.filter(|fit| fit.is_near(bracket)) {
+            return self.close_in(bracket, &fit, nothing);
         }
         let Some(fit) = fit.filter(|fit| fit.is_near(bracket) && fit.error < 0.2 * fit.root) else {
             let root = self.chord().unwrap_or(middle);
@@ -475,25 +473,25 @@ impl Search {
         fit.slope * fit.root * precision > STEEP || self.tried.iter().any(steeper)
     }
 
-    /// A trial at the lower end of the interval that is sought, where the curve is steep: as far below the lowest rate that fails as the precision
-    /// allows. Above the knee, near saturation, a rate fails soon, so that this end comes down in steps to where it holds; and the farther below
-    /// the knee that is, the sooner it is shown.
-    fn close_in(&self, [holds, fails]: [f64; 2], nothing: i32) -> Next {
+    /// A trial at an end of the interval that is sought, where the curve is steep: to show that a rate somewhat below the knee holds and that one
+    /// above it fails takes less than to measure. Where one end is shown, the other is as far from it as the precision allows.
+    fn close_in(&self, [holds, fails]: [f64; 2], fit: &Fit, nothing: i32) -> Next {
         let precision = self.bounds.precision;
         let margin = (fails / holds).powf(0.02);
+        let inside = |rate: f64| rate.clamp(holds * margin, fails / margin);
+        let root = inside(fit.root);
+        let aside = (CLEAR / (fit.slope * fit.root)).clamp(CLOSEST * precision, precision);
         // A little less than that, so that the interval is not too wide by a rounding.
         let widest = (1.0 + precision) / (1.0 - precision) * 0.9995;
-        let low = fails / widest;
-        let sent: u64 = self.tried.iter().map(|t| t.requests).sum();
-        let open = |t: &&Tried| {
-            !t.returns
-                && t.ended == Ended::Decided(Decision::Enough)
-                && (t.rate / low - 1.0).abs() < NEAR * precision
-                && t.requests as f64 > LONG * sent as f64
+        let [low, high] = [fails / widest, holds * widest];
+        let rate = if low <= root * (1.0 - aside) {
+            low
+        } else if high >= root * (1.0 + aside) {
+            high
+        } else {
+            root * (1.0 - aside)
         };
-        let near = self.tried.iter().find(open);
-        let rate = near.map_or(low, |t| t.rate * (1.0 + ABOVE * precision));
-        let rate = rate.clamp(holds * margin, fails / margin);
+        let rate = inside(rate);
         let events = (EITHER * LONGER.powi(nothing)).min(MOST_EVENTS);
         let most = LASTS * self.as_long_as_until_now(rate);
         Next::Trial { rate, ask: Ask::Decide { events, most } }
