@@ -65,6 +65,14 @@ impl Clock {
     }
 }
 
+/// Wall time, nanoseconds since the Unix epoch.
+pub fn unix_now() -> i128 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_nanos() as i128,
+        Err(before) => -(before.duration().as_nanos() as i128),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,13 +87,5 @@ mod tests {
             assert!((-off..-off + 60_000_000_000).contains(&now), "{now} at {off}");
         }
         assert!(Clock::zero_at(i128::MAX / 2).is_none());
-    }
-}
-
-/// Wall time, nanoseconds since the Unix epoch.
-pub fn unix_now() -> i128 {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(since) => since.as_nanos() as i128,
-        Err(before) => -(before.duration().as_nanos() as i128),
     }
 }

@@ -273,7 +273,6 @@ fn converse(socket: &mut TcpStream, shared: &Shared) -> io::Result<()> {
 }
 
 /// Path and query of the next request, or why it is refused; none: the client has gone, or takes too long.
-#[expect(clippy::type_complexity, reason = "said in words above")]
 fn receive(
     socket: &mut TcpStream,
     server: &mut Server,

@@ -80,5 +80,5 @@ fn during_the_warm_up_nothing_counts_and_the_rows_are_there() {
     let so_far = analysis.so_far(Nanos::from_secs(3), world.facts.clone());
     assert_eq!((so_far.measured.n, so_far.response.n, so_far.measured.to_s), (0, 0, 6.0));
     assert!(so_far.measured.warmup > 500 && so_far.series.iter().map(|row| row.completed).sum::<u64>() > 500);
-    assert!(so_far.outcomes.get(Outcome::Ok.name()).is_none());
+    assert!(!so_far.outcomes.contains_key(Outcome::Ok.name()));
 }

@@ -45,7 +45,7 @@ proptest! {
         answer_ms in 0i64..40,
     ) {
         let process = if even { Process::Constant } else { Process::Poisson };
-        let group = |rate: &f64| Group::open(process.clone(), Profile::new(&[Phase::hold(MS(1_000), Rate(*rate))]));
+        let group = |rate: &f64| Group::open(process, Profile::new(&[Phase::hold(MS(1_000), Rate(*rate))]));
         let groups: Vec<Group> = rates.iter().map(group).collect();
         let plan = Plan { groups: groups.clone(), ..Plan::of(seed, groups[0].clone(), Nanos::ZERO, MS(1_000)) };
         let shard = Shard::new(index, count).unwrap();
