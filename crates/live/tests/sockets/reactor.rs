@@ -70,6 +70,19 @@ fn a_token_used_again_hears_nothing_of_its_earlier_socket() {
     });
 }
 
+/// A connection (8) whose packets have stamps: the kernel makes them while a socket asks for it, and begins a moment after the first one did.
+fn stamped(reactor: &mut Reactor, target: &Target) -> TcpStream {
+    let mut peer = connected(reactor, 8, target);
+    let mut buffer = [0; 16];
+    loop {
+        peer.write_all(b"?").unwrap();
+        let seen = until(reactor, &mut buffer, |c| matches!(c, Completion::Received(..)));
+        if matches!(seen[..], [Completion::Received(8, _, Some(_))]) {
+            return peer;
+        }
+    }
+}
+
 /// The socket of an attempt that is given up connects anew: nothing of the attempt before is told of it.
 #[test]
 fn an_attempt_after_one_that_was_given_up_hears_nothing_of_it() {
@@ -79,6 +92,7 @@ fn an_attempt_after_one_that_was_given_up_hears_nothing_of_it() {
         // The queue holds one more than it is to.
         let _waits = TcpStream::connect(full.0.local_addr().unwrap()).unwrap();
         let mut buffer = [0; 16];
+        let _stamped = stamped(&mut reactor, &open);
         for round in 0..50 {
             reactor.connect(round % 4, &full.1, None).unwrap();
             reactor.wait(Some(Nanos::ZERO)).unwrap();
@@ -202,6 +216,7 @@ fn wall() -> KernelStamp {
 fn a_watched_send_arrives_whole_and_has_left_when_the_kernel_says_so() {
     guarded(|| {
         let (mut reactor, target) = (Reactor::new(true).unwrap(), target());
+        let _stamped = stamped(&mut reactor, &target);
         let mut peer = connected(&mut reactor, 0, &target);
         let mut buffer = [0; 16];
         for length in [1, 999, 1_000, 1_001, 5_000, 300_000] {
