@@ -9,6 +9,7 @@
 pub mod answer;
 pub mod dist;
 pub mod failure;
+pub mod fnv;
 pub mod machine;
 pub mod profile;
 pub mod random;
@@ -25,6 +26,7 @@ pub mod units;
 
 pub use answer::Answer;
 pub use failure::KnownFailure;
+pub use fnv::Fnv1a;
 pub use machine::Machine;
 pub use profile::{Phase, Profile};
 pub use record::{Kind, Outcome, Record, Rough, Short, Stamp, Trigger};

@@ -5,6 +5,8 @@
 //! 2014) over Weyl sequences, with two keys per stream. It is not cryptographic. Golden values below fix it: changing
 //! them changes every plan, and `plan.version` with it.
 
+use crate::fnv::Fnv1a;
+
 /// The streams in use, one per purpose. A new purpose takes a new name; a name never changes its meaning.
 pub mod streams {
     /// Gaps between arrivals.
@@ -63,14 +65,8 @@ pub struct Stream {
 impl Stream {
     /// The stream of that name under that seed.
     pub const fn new(seed: u64, name: &str) -> Stream {
-        let bytes = name.as_bytes();
-        // FNV-1a of the name; the mixing below does the spreading.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut i = 0;
-        while i < bytes.len() {
-            hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0000_0100_0000_01b3);
-            i += 1;
-        }
+        // The mixing below does the spreading.
+        let hash = Fnv1a::new().with(name.as_bytes()).value();
         let key = mix13(mix13(seed.wrapping_add(WEYL)) ^ hash);
         Stream { key, twist: mix13(key ^ WEYL_J) }
     }

@@ -66,7 +66,7 @@ impl Observer for Progress {
                 bar.set_message(text);
             }
             None if self.seen.is_multiple_of(self.every) => {
-                // A closed standard error is nobody's loss.
+                // Standard error may be closed.
                 let _ = writeln!(stderr(), "{text}");
             }
             None => {}

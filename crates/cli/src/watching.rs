@@ -1,4 +1,4 @@
-//! The live view of a run: opened before it begins, and where it is said on standard error.
+//! The live view of a run: opens it before the run begins, and prints its address on standard error.
 
 use crate::exit::Failure;
 use anyhow::Context as _;

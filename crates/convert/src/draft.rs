@@ -167,7 +167,7 @@ impl Finder {
     }
 }
 
-/// What is expected of an answer besides its status.
+/// What is expected of a response besides its status.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Expect {
     /// Most time that it may take, as in `200ms`.

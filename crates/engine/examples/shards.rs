@@ -4,9 +4,8 @@
 //! about so many million records at 10,000 requests a second, in the order in which they ended.
 
 use headway_base::random::{Stream, open01};
-use headway_engine::{Manifest, Nanos, Outcome, Plan, Process, Rate, plan_summary};
+use headway_engine::{Manifest, Nanos, Outcome, Plan, Process, Rate, RunSpec};
 use headway_records::{LogWriter, folder};
-use headway_stats::summary::PlanSummary;
 use headway_workload::Shard;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -34,25 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Writes the folder of a shard; how many records it has.
 fn shard(plan: &Plan, to: &Path) -> Result<u64, Box<dyn Error>> {
     std::fs::create_dir_all(to)?;
-    let asked = PlanSummary {
-        connections: Some(1_000),
-        threads: Some(1),
-        target: Some("http://127.0.0.1/".to_owned()),
-        steps: vec!["request".to_owned()],
-        timeout_s: Some(30.0),
-        ..plan_summary(plan)
-    };
-    let manifest = Manifest {
-        schema: headway_engine::manifest::SCHEMA.to_owned(),
-        headway: env!("CARGO_PKG_VERSION").to_owned(),
-        command: String::new(),
-        name: "made-up".to_owned(),
-        zero_unix_ns: 1_700_000_000_000_000_000,
-        started_at: "2023-11-14T22:13:20Z".to_owned(),
-        plan: plan.document(),
-        asked,
-        shards: Vec::new(),
-    };
+    let spec = RunSpec::new("made-up", plan.clone(), 1_000);
+    let manifest = Manifest::new(&spec, Some("http://127.0.0.1/"), Some(1), 1_700_000_000_000_000_000);
     std::fs::write(to.join(folder::PLAN), manifest.json()?)?;
     let mut log = LogWriter::create(&to.join(folder::RECORDS), &manifest.log_metadata()?)?;
     // Requests in flight, by when they end.

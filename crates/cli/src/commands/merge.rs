@@ -74,7 +74,7 @@ struct Found {
 /// The shards that the command names, or those of the destination, once they have ended if that is waited for.
 fn find(args: &MergeArgs) -> Result<Found, Failure> {
     let is_run = |path: &PathBuf| path.join(RECORDS).is_file() || path.file_name() == Some(RECORDS.as_ref());
-    // What is alone and no run folder should be a destination, and is told what it lacks of one.
+    // A single path that is no run folder should be a destination: the error names what it lacks of one.
     let of_shards = args.wait
         || args.runs.iter().any(|path| Destination::is_one(path))
         || matches!(&args.runs[..], [one] if !is_run(one));

@@ -49,7 +49,7 @@ pub(super) fn play(
     let wanted = settings.output.reports.wanted();
     let no_records = settings.output.no_log.then_some("--no-log keeps none; leave one of the two out");
     reports_fit(&wanted, Subject::run(no_records)).map_err(Failure::usage)?;
-    // With a shard others may have come first, and the engine looks at whose place it is.
+    // With a shard, other shards may have made the folder: the engine checks which run it is of.
     let shared = matches!(settings.spec.keep, Some(Keep { place: Place::Destination(_), .. }));
     let out = Output::folder("--out", settings.output.out.as_ref().filter(|_| !shared));
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())

@@ -16,7 +16,7 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Of so many shards.
+    /// How many shards there are.
     pub fn new(count: u32) -> Shards {
         let bar = stderr().is_terminal().then(|| {
             let all = Some(u64::from(count));
@@ -38,7 +38,7 @@ impl Shards {
             }
             None if self.last.is_none_or(|last| last.elapsed() >= EVERY) => {
                 self.last = Some(Instant::now());
-                // A closed standard error is nobody's loss.
+                // Standard error may be closed.
                 let _ = writeln!(stderr(), "{}", line(standing));
             }
             None => {}

@@ -12,7 +12,7 @@ use headway_engine::manifest::STEP;
 use headway_stats::Threshold;
 use headway_workload::Target;
 use headway_workload::arrivals::{Arriving, TraceOf};
-use headway_workload::scenario::Override;
+use headway_workload::scenario::{MOST_STEPS, Override};
 use headway_workload::target::Scheme;
 use std::path::{Path, PathBuf};
 
@@ -236,9 +236,6 @@ fn made(args: &LoadArgs, connections: Option<&Given<u64>>, step: &str) -> Result
     let assumed = kind.assumed(args, connections.is_some());
     Ok(Made { text, values, assumed, logs: Logs::default(), own: false })
 }
-
-/// Most steps of a scenario.
-const MOST_STEPS: usize = 10_000;
 
 /// A step for each request that labels of a log name: method and path, as access logs have them. Others have no step.
 fn own_steps(file: &str, labels: &[String]) -> Result<serde_json::Value> {

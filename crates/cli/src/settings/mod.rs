@@ -26,7 +26,7 @@ use crate::args::{OutputArgs, RunArgs, WaitArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_base::TimeScale;
-use headway_engine::destination::Address;
+use headway_engine::destination::{Address, LONGEST_MEETING};
 use headway_engine::live::DEFAULT_LATE;
 use headway_engine::{Keep, Live, Place, RunSpec, Start, wait};
 use headway_live::RequestsError;
@@ -310,13 +310,10 @@ pub fn waiting(args: WaitArgs, scale: Option<TimeScale>) -> Result<wait::Setting
     Ok(wait::Settings { strategy: args.wait, realtime: args.realtime, time_scale, ..default })
 }
 
-/// How long a shard waits for the others unless something else is asked for.
-const BARRIER: Nanos = Nanos::from_secs(600);
-
 /// Reads `+5s`, `barrier`, `barrier(20m)` or an RFC 3339 time.
 fn start(text: &str) -> Result<Start> {
     if text == "barrier" {
-        return Ok(Start::Barrier(BARRIER));
+        return Ok(Start::Barrier(LONGEST_MEETING));
     }
     if let Some(longest) = text.strip_prefix("barrier(").and_then(|rest| rest.strip_suffix(')')) {
         return Ok(Start::Barrier(

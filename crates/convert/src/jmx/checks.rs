@@ -328,7 +328,7 @@ fn status(pattern: &str, exact: bool) -> Option<Vec<String>> {
     inner.split('|').map(|part| one(part.trim_start_matches("?:"))).collect()
 }
 
-/// The name of the header whose value a pattern takes: `Name: (.+)`.
+/// The name of the header that a pattern takes its value from: `Name: (.+)`.
 fn header(expression: &str) -> Option<String> {
     let (name, rest) = expression.trim_start_matches('^').split_once(':')?;
     let rest = rest.trim_start_matches(r"\s*").trim().trim_end_matches('$');

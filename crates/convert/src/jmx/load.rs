@@ -138,7 +138,7 @@ impl Wait {
 }
 
 impl<'p> Conversion<'p, '_> {
-    /// How a thread group comes; none where nobody does.
+    /// How the users of a thread group arrive; none where there are none.
     pub(super) fn coming(&mut self, element: &'p Element) -> Option<Coming> {
         if element.kind.ends_with("OpenModelThreadGroup") {
             return self.open_model(element);
@@ -428,7 +428,7 @@ impl<'p> Conversion<'p, '_> {
             }
             "GaussianRandomTimer" => Some(Wait::Normal(delay, range)),
             "PoissonRandomTimer" => {
-                // Milliseconds by a Poisson law of that mean, whose deviation is its root.
+                // Milliseconds by a Poisson law of that mean; its standard deviation is the root of the mean.
                 let sd = (range * 1e3).sqrt() / 1e3;
                 Some(Wait::Normal(delay + range, sd.min(0.8 * (delay + range))))
             }

@@ -126,10 +126,9 @@ fn bodies_are_made_of_schemas_within_bounds() {
     assert!(!format!("{made:?}").contains("SECRET-3") && !format!("{made:?}").contains("SECRET-4"));
 }
 
-/// Each schema holds ten times the next, twelve deep: ten to the twelfth members if nothing bounded it.
-#[test]
-fn a_schema_that_multiplies_is_bounded() {
-    let schemas: Vec<String> = (0..12)
+/// Schemas each of which holds ten times the next, so many deep; the first is S0.
+fn multiplying(deep: usize) -> String {
+    let schemas: Vec<String> = (0..deep)
         .map(|i| {
             let members: Vec<String> = (0..10)
                 .map(|j| format!(r##""m{j}": {{"$ref": "#/components/schemas/S{}"}}"##, i + 1))
@@ -137,7 +136,13 @@ fn a_schema_that_multiplies_is_bounded() {
             format!(r#""S{i}": {{"properties": {{{}}}}}"#, members.join(","))
         })
         .collect();
-    let components = format!(r#"{{"schemas": {{{}, "S12": {{"type": "string"}}}}}}"#, schemas.join(","));
+    format!(r#"{{"schemas": {{{}, "S{deep}": {{"type": "string"}}}}}}"#, schemas.join(","))
+}
+
+/// Each schema holds ten times the next, twelve deep: ten to the twelfth members if nothing bounded it.
+#[test]
+fn a_schema_that_multiplies_is_bounded() {
+    let components = multiplying(12);
     let paths = r##"{"/a": {"post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}}}}}"##;
     let made = all(&document(paths, &components));
     assert!(made.notes.iter().any(|note| note.contains("its schema")), "{:?}", made.notes);
@@ -147,15 +152,7 @@ fn a_schema_that_multiplies_is_bounded() {
 /// As above, 300 times: what is made up is bounded for all bodies together, and a scenario that would be too large is refused.
 #[test]
 fn what_is_made_of_a_document_is_bounded_in_all() {
-    let schemas: Vec<String> = (0..8)
-        .map(|i| {
-            let members: Vec<String> = (0..10)
-                .map(|j| format!(r##""m{j}": {{"$ref": "#/components/schemas/S{}"}}"##, i + 1))
-                .collect();
-            format!(r#""S{i}": {{"properties": {{{}}}}}"#, members.join(","))
-        })
-        .collect();
-    let components = format!(r#"{{"schemas": {{{}, "S8": {{"type": "string"}}}}}}"#, schemas.join(","));
+    let components = multiplying(8);
     let body = r##"{"post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}}}}"##;
     let paths: Vec<String> = (0..300).map(|i| format!(r#""/p{i}": {body}"#)).collect();
     let choices = Choices { target: None, all_methods: true };

@@ -20,6 +20,10 @@ use headway_base::Nanos;
 use std::fmt::Debug;
 use thiserror::Error;
 
+/// How long shards wait for each other at a barrier unless something else is asked for, and how long a merge waits after the last sign of
+/// any where they have no common start yet.
+pub const LONGEST_MEETING: Nanos = Nanos::from_secs(600);
+
 /// Whether an object was made that was not to be there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Put {

@@ -2,7 +2,7 @@
 
 use headway_base::Nanos;
 
-/// Clocks that surely differ by more are told of.
+/// Clocks that surely differ by more are a finding.
 pub(crate) const WARNED: Nanos = Nanos::from_millis(100);
 /// Shards whose clocks surely differ by more do not begin together.
 pub(crate) const REFUSED: Nanos = Nanos::from_secs(5);

@@ -6,7 +6,7 @@ use super::seat::Seat;
 use crate::collect::Observer;
 use crate::{Error, Snapshot};
 use anyhow::{Context as _, anyhow};
-use headway_base::Nanos;
+use headway_base::{Fnv1a, Nanos};
 use headway_records::RunFolder;
 use headway_workload::Plan;
 use headway_workload::plan::SessionsOf;
@@ -175,25 +175,7 @@ struct Pieces {
     published: u64,
     n: u32,
     /// Of the bytes that were published.
-    sum: Sum,
-}
-
-/// A sum of bytes that tells whether they are the same: 64-bit FNV-1a (Fowler, Noll and Vo).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Sum(u64);
-
-impl Default for Sum {
-    fn default() -> Sum {
-        Sum(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Sum {
-    fn add(&mut self, bytes: &[u8]) {
-        self.0 = bytes
-            .iter()
-            .fold(self.0, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    }
+    sum: Fnv1a,
 }
 
 impl Pieces {
@@ -214,19 +196,19 @@ impl Pieces {
             seat.store.put(&layout::part(seat.shard.index(), self.n + 1), &bytes)?;
             self.n += 1;
             self.published += bytes.len() as u64;
-            self.sum.add(&bytes);
+            self.sum = self.sum.with(&bytes);
         }
     }
 
     /// Whether the log still begins with what was published: where the disk was full, rows may have been taken back.
     fn hold(&self) -> Result<bool, Error> {
-        let mut sum = Sum::default();
+        let mut sum = Fnv1a::new();
         let mut file = File::open(&self.path)?.take(self.published);
         let mut buffer = vec![0; 1 << 20];
         loop {
             match file.read(&mut buffer)? {
                 0 => return Ok(sum == self.sum && file.limit() == 0),
-                n => sum.add(&buffer[..n]),
+                n => sum = sum.with(&buffer[..n]),
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::destination::layout::{
     CLAIM, Claim, DONE, Done, PROGRESS, Progress, RUN, RunDocument, SCHEMA, START, StartAt, StartDocument,
     of_shard, parse,
 };
-use crate::destination::{Entry, Store, StoreError};
+use crate::destination::{Entry, LONGEST_MEETING, Store, StoreError};
 use headway_base::Nanos;
 use headway_workload::Shard;
 use headway_workload::plan::LONGEST;
@@ -21,10 +21,6 @@ pub const ALIVE: Nanos = Nanos::from_secs(10);
 
 /// A shard that began so much earlier or later than the run is of another run.
 const ANOTHER_START: Nanos = Nanos::from_secs(1);
-
-/// How long shards that have no common start yet are waited for after the last sign of any: the longest that they wait for each other at a barrier,
-/// unless they are told otherwise.
-pub const WITHOUT_START: Nanos = Nanos::from_secs(600);
 
 /// A destination, and what run it is of.
 #[derive(Debug)]
@@ -309,13 +305,12 @@ impl<'a> Watch<'a> {
                 silent.max(zero) + i128::from(Nanos::from_secs_f64(run.timeout_s).0)
             }
             Some(zero) => run.ends_unix_ns(zero),
-            None => silent + i128::from(WITHOUT_START.0),
+            None => silent + i128::from(LONGEST_MEETING.0),
         };
         end + i128::from(self.grace.0)
     }
 }
 
-/// Whether what a shard wrote last says that it is of that manifest's run.
 impl Run {
     /// Refuses a log that is not as long as its shard said when it had ended.
     fn is_as_long_as_said(&self) -> Result<(), Error> {

@@ -1,13 +1,13 @@
 //! Shards that are made up: real plans, responses that nobody sent.
 
-use super::destination::{ALIVE, Destination, Standing, WITHOUT_START, Watch};
+use super::destination::{ALIVE, Destination, Standing, Watch};
 use super::*;
+use crate::destination::LONGEST_MEETING;
 use crate::destination::layout::{
     CLAIM, Claim, PROGRESS, Progress, RUN, RunDocument, SCHEMA, START, StartAt, StartDocument, json,
 };
 use headway_base::{Outcome, Rate, Stamp};
 use headway_records::{LogWriter, folder};
-use headway_stats::summary::PlanSummary;
 use headway_workload::Process;
 use headway_workload::plan::LONGEST;
 use std::fs;
@@ -23,23 +23,8 @@ pub(super) fn plan() -> Plan {
 
 pub(super) fn manifest(index: u32) -> Manifest {
     let plan = Plan { shard: Shard::new(index, COUNT).unwrap(), ..plan() };
-    Manifest {
-        schema: crate::manifest::SCHEMA.to_owned(),
-        headway: env!("CARGO_PKG_VERSION").to_owned(),
-        command: String::new(),
-        name: "made-up".to_owned(),
-        zero_unix_ns: 1_700_000_000_000_000_000,
-        started_at: "2023-11-14T22:13:20Z".to_owned(),
-        plan: plan.document(),
-        asked: PlanSummary {
-            threads: Some(1),
-            target: Some("http://127.0.0.1/".to_owned()),
-            steps: vec!["request".to_owned()],
-            timeout_s: Some(30.0),
-            ..crate::plan_summary(&plan)
-        },
-        shards: Vec::new(),
-    }
+    let spec = crate::RunSpec::new("made-up", plan, 1_000);
+    Manifest::new(&spec, Some("http://127.0.0.1/"), Some(1), 1_700_000_000_000_000_000)
 }
 
 /// The records of a shard, in the order in which they ended.
@@ -362,9 +347,9 @@ fn without_an_end_by_the_plan_shards_are_waited_for_while_there_are_signs_of_the
     let plan = i128::from(plan().end().0) + 35 * S;
     let barrier = |run: &mut RunDocument| run.start_at = Some(StartAt::Barrier);
     assert_eq!(until(&barrier, Some(77 * S), false), 77 * S + plan);
-    assert_eq!(until(&barrier, None, true), i128::from(WITHOUT_START.0) + 5 * S);
+    assert_eq!(until(&barrier, None, true), i128::from(LONGEST_MEETING.0) + 5 * S);
     let by_itself = |run: &mut RunDocument| run.start_at = None;
-    assert_eq!(until(&by_itself, None, false), i128::from(WITHOUT_START.0) + 5 * S);
+    assert_eq!(until(&by_itself, None, false), i128::from(LONGEST_MEETING.0) + 5 * S);
     assert_eq!(until(&by_itself, None, true), claim(1).at_unix_ns + plan);
     let work = |run: &mut RunDocument| (run.start_at, run.plan_end_ns) = (Some(StartAt::Unix(0)), LONGEST.0);
     assert_eq!(until(&work, None, true), 35 * S);

@@ -209,7 +209,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         };
         // Threads take their priority from the one that starts them.
         let begun = thread::Builder::new().name("reader".into()).spawn(move || {
-            // A client that has gone is no one's loss.
+            // The client may have closed the connection.
             let _ = converse(&mut socket, &seat.0);
             // Closed for whoever else has it, too: a process that keeps a core from halting was forked from this one.
             let _ = socket.shutdown(Shutdown::Both);
@@ -222,7 +222,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-/// There are too many already; whoever asks is told so, if that takes no time.
+/// There are too many connections already: answers 503, if that takes no time.
 fn refuse(socket: &mut TcpStream) {
     let text =
         format!("{MOST_CONNECTIONS} connections are open, the most that there may be: try again later");

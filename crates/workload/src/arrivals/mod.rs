@@ -16,7 +16,6 @@ mod trace;
 mod uniform;
 
 pub use batch::Sizes;
-pub(crate) use trace::fnv1a;
 pub use trace::{Arriving, Logged, MOST_LOGGED, NoTrace, Trace, TraceOf};
 
 use crate::shard::Shard;

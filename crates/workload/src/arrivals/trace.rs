@@ -8,7 +8,7 @@
 
 use headway_base::random::{Stream, streams};
 use headway_base::units::{UnitError, nearest, parse_number, split_outside_brackets};
-use headway_base::{Nanos, Phase, Profile, Rate};
+use headway_base::{Fnv1a, Nanos, Phase, Profile, Rate};
 use std::fmt;
 use std::sync::Arc;
 
@@ -346,14 +346,7 @@ fn in_order<T: Placed>(arrivals: &mut [T], step: Option<Nanos>) {
 }
 
 fn fingerprint(instants: impl Iterator<Item = Nanos>) -> u64 {
-    fnv1a(instants.flat_map(|at| at.0.to_le_bytes()))
-}
-
-/// FNV-1a of 64 bits.
-pub(crate) fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    instants.fold(Fnv1a::new(), |sum, at| sum.with(&at.0.to_le_bytes())).value()
 }
 
 fn gap_cov(instants: &[Nanos]) -> f64 {

@@ -6,7 +6,7 @@ use crate::journey::{Journey, Node, no_think};
 use crate::shard::Shard;
 use crate::users::{Level, UserPhase};
 use headway_base::dist::{self, Dist};
-use headway_base::{Nanos, Phase, Profile, Rate};
+use headway_base::{Fnv1a, Nanos, Phase, Profile, Rate};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -182,7 +182,7 @@ impl NodeDocument {
 }
 
 fn fingerprint(steps: &[u16]) -> u64 {
-    crate::arrivals::fnv1a(steps.iter().flat_map(|step| step.to_le_bytes()))
+    steps.iter().fold(Fnv1a::new(), |sum, step| sum.with(&step.to_le_bytes())).value()
 }
 
 /// A law as it is written down. The values of an `empirical` are in its own file, not here; nothing that is read back
