@@ -9,6 +9,7 @@ use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
 use headway_sim::{Generator, Network, lindley};
 use headway_stats::search::{Criterion, WARM_UP};
 use headway_workload::Shard;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The systems without sessions, which are quick; a steady system may be taken to drift in one search of twenty, which then does not hold its knee. Of 12 searches that hold the knee with probability 0.93, fewer than 9 do so in 0.4 %.
 #[test]
@@ -68,37 +69,64 @@ fn knees_are_where_they_are_said_to_be() {
     }
 }
 
+/// How many bisections are played of each length, how many of them are to hold the knee (93 %), and so how many wrong ones are too many.
+const BISECTIONS: u64 = 200;
+const HOLD: u64 = 186;
+
 /// Of 200 bisections, how many hold the knee whose trials have each of the lengths; up to the first length with which 186 do. Trials of more than 15 %
-/// away are taken to be right. `ONLY`: a part of the name of a system.
+/// away are taken to be right. A length is done with when too many were wrong. `ONLY`: a part of the name of a system; `LENGTHS`: other lengths,
+/// ascending, separated by commas.
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes hours"]
 fn lengths_of_the_bisection() {
+    let asked = std::env::var("LENGTHS").ok();
+    let asked: Option<Vec<u64>> = asked.map(|text| text.split(',').map(|length| length.parse().unwrap()).collect());
     for system in only() {
-        let criterion = system.asked().unwrap()[0].criterion;
         // Longer by and by, so that no trial is much longer than is needed.
-        for lengths in LENGTHS.chunks(4) {
-            let right = replicate(1, 200, |seed| {
-                let near = |(_, rate): &(usize, f64)| (rate / system.knee() - 1.0).abs() < 0.15;
-                let mut right = vec![true; lengths.len()];
-                for (trial, rate) in bisected(system, seed).into_iter().enumerate().filter(near) {
-                    let seed = Stream::new(seed, "bisection").bits(trial as u64, 0) >> 11;
-                    let seen = counts(system, rate, lengths, seed);
-                    right.iter_mut().zip(seen).for_each(|(right, seen)| {
-                        *right &= (seen > criterion.share) == (rate > system.knee());
-                    });
+        for lengths in asked.as_deref().unwrap_or(&LENGTHS).chunks(4) {
+            let wrong: Vec<AtomicU64> = lengths.iter().map(|_| AtomicU64::new(0)).collect();
+            let played = AtomicU64::new(0);
+            let too_many = |wrong: &AtomicU64| wrong.load(Ordering::Relaxed) > BISECTIONS - HOLD;
+            replicate(1, BISECTIONS, |seed| {
+                if wrong.iter().all(too_many) {
+                    return;
                 }
-                right
+                let right = bisection_is_right(system, seed, lengths);
+                for (wrong, right) in wrong.iter().zip(&right) {
+                    wrong.fetch_add(u64::from(!right), Ordering::Relaxed);
+                }
+                played.fetch_add(1, Ordering::Relaxed);
             });
-            let held: Vec<usize> =
-                (0..lengths.len()).map(|which| right.iter().filter(|right| right[which]).count()).collect();
-            for (length, held) in lengths.iter().zip(&held) {
-                println!("{}: {held} of 200 with {length} requests", system.name);
+            for (length, wrong) in lengths.iter().zip(&wrong) {
+                println!("{}: {wrong:?} of {played:?} were wrong with {length} requests", system.name);
             }
-            if held.iter().any(|held| *held >= 186) {
+            if !wrong.iter().all(too_many) {
                 break;
             }
         }
     }
+}
+
+/// Whether a bisection whose trials have each of those lengths, ascending, holds the knee. The trials next to the knee are played first, and no
+/// more when all are wrong.
+fn bisection_is_right(system: &System, seed: u64, lengths: &[u64]) -> Vec<bool> {
+    let criterion = system.asked().unwrap()[0].criterion;
+    let off = |rate: f64| (rate / system.knee() - 1.0).abs();
+    let mut near: Vec<(usize, f64)> =
+        bisected(system, seed).into_iter().enumerate().filter(|(_, rate)| off(*rate) < 0.15).collect();
+    near.sort_by(|(_, a), (_, b)| off(*a).total_cmp(&off(*b)));
+    let mut right = vec![true; lengths.len()];
+    for (trial, rate) in near {
+        if !right.contains(&true) {
+            break;
+        }
+        let seed = Stream::new(seed, "bisection").bits(trial as u64, 0) >> 11;
+        let seen = counts(system, rate, lengths, seed);
+        right.iter_mut().zip(seen).for_each(|(right, seen)| {
+            *right &= (seen > criterion.share) == (rate > system.knee());
+        });
+    }
+    right
 }
 
 /// The systems that `ONLY` asks for.
