@@ -4,6 +4,7 @@ mod audit;
 mod compare;
 mod convert;
 mod doctor;
+mod otlp;
 mod place;
 mod reports;
 mod scenario;
@@ -16,6 +17,7 @@ pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, S
 pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs};
 pub use convert::{FromCurlArgs, FromHarArgs, FromJmxArgs, FromOpenapiArgs, TranslateArgs};
 pub use doctor::DoctorArgs;
+pub use otlp::OtlpArgs;
 pub use place::{OutOfPlace, Verb};
 pub use reports::{ReportFiles, Wanted, names};
 pub use scenario::{ScenarioArgs, Setting};
@@ -437,6 +439,9 @@ pub struct RunArgs {
     /// The live view.
     #[command(flatten)]
     pub watch: WatchArgs,
+    /// Metrics to a collector.
+    #[command(flatten)]
+    pub otlp: OtlpArgs,
 }
 
 /// Addresses that connections are opened from.

@@ -109,6 +109,7 @@ impl RunArgs {
             secrets: _,
             output,
             watch,
+            otlp,
         } = self;
         let rates = Instead::search("a search chooses the rates: write --from and --to");
         let length =
@@ -215,6 +216,8 @@ impl RunArgs {
             ),
             (output.quiet, "--quiet", Instead::NOTHING.rounds(before)),
             (watch.place().is_some(), watch.flag(), each.rounds(single)),
+            (otlp.otlp_every.is_some(), "--otlp-every", each.rounds(single)),
+            (otlp.otlp.is_some(), "--otlp", each.rounds(single)),
             (output.show.open, "--open", Instead::NOTHING.rounds(single)),
             (
                 !demands.thresholds.is_empty(),
