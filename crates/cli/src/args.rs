@@ -18,7 +18,7 @@ pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs};
 pub use convert::{FromCurlArgs, FromHarArgs, FromJmxArgs, FromOpenapiArgs, TranslateArgs};
 pub use doctor::DoctorArgs;
 pub use otlp::OtlpArgs;
-pub use place::{OutOfPlace, Verb};
+pub use place::{Beside, OutOfPlace};
 pub use reports::{ReportFiles, Wanted, names};
 pub use scenario::{ScenarioArgs, Setting};
 pub use search::{Named, SearchArgs};
@@ -711,7 +711,7 @@ pub struct MergeArgs {
 fn arrivals_help() -> String {
     let lines = arrivals::ALL.iter().map(|f| format!("{}: {}", f.usage(), f.about()));
     format!(
-        "The arrival process. {}; trace(FILE,speed=N): as a log tells that `audit` reads (instead of -R, -d, --phases)",
+        "The arrival process. {}; trace(FILE,speed=N,from=TIME,to=TIME): as a log tells that `audit` reads, or a part of it (instead of -R, --phases; -d ends it)",
         lines.collect::<Vec<_>>().join("; ")
     )
 }
