@@ -47,6 +47,11 @@ def again(tmp):
         halves = times(planned("--arrivals", f"trace({first.folder},speed=2)", cwd=tmp))
         expect(all(abs(2 * a - b) <= 1 for a, b in zip(halves, relative, strict=True)), "the plan of the log at twice the speed")
         second = run(server.url, "--arrivals", trace, tmp=tmp, name="second")
+        # A part of it, and what of that is warm-up.
+        part = run(server.url, "--arrivals", f"trace({first.folder},from=500ms,to=2500ms)", "--warmup", "500ms", "-d", "1500ms", tmp=tmp, name="part")
+        wanted = [at - 500_000_000 for at in relative if 500_000_000 <= at < 2_000_000_000]
+        equal(sorted(row["intended_ns"] for row in rows_of(part.folder)), wanted, "the instants of a part")
+        equal(part.summary["measured"]["n"], sum(at >= 500_000_000 for at in wanted), "arrivals after the warm-up")
     conserved(second.summary)
     equal(sorted(row["intended_ns"] for row in rows_of(second.folder)), relative, "the instants of the second run")
     log = second.summary["plan"]["log"]
@@ -57,7 +62,7 @@ def again(tmp):
     for flags, told in [
         (["-R", "5"], "-R does not go with --arrivals trace(...): the log says when each arrives"),
         (["--phases", "5s@5"], "--phases does not go with --arrivals trace(...)"),
-        (["-d", "5s"], "-d does not go with --arrivals trace(...): the load is as long as the log"),
+        (["-n", "5"], "-n does not go with --arrivals trace(...): the load ends with the log, or after -d"),
     ]:
         refused = headway("plan", "--arrivals", trace, *flags, cwd=tmp).exits(2)
         expect(told in refused.err, f"{flags}: {refused.err}")

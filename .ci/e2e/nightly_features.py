@@ -1,4 +1,4 @@
-"""A build without Parquet, SQLite and zstd: it says what it lacks and how to get it, and leaves nothing behind."""
+"""A build without Parquet, SQLite, zstd and OTLP: it says what it lacks and how to get it, and leaves nothing behind."""
 
 import http.server
 import shutil
@@ -71,6 +71,13 @@ def packed_answers(tmp):
             all_ended(run(f"{url}/{coding}", "-R", "20", "-d", "1s", tmp=tmp, name=f"{coding}-plain"), "ok")
     finally:
         server.shutdown()
+
+
+@check("features: without otlp, run --otlp exits 2 before it sends anything")
+def otlp(tmp):
+    ended = run("http://127.0.0.1:1/", "-d", "1s", "--otlp", "http://127.0.0.1:4318", tmp=tmp)
+    lacks(ended, "OTLP", "otlp")
+    expect(not ended.folder.exists(), "a run folder was made")
 
 
 @check("features: all else works: a demo's report, and an audit of a gzipped file")

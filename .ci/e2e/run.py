@@ -4,7 +4,7 @@
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
     run.py --nightly         the slow, hostile ones instead
     run.py --cluster         those of shards on Slurm and by ssh instead
-    run.py --default-features   those of a binary without Parquet, SQLite and zstd instead
+    run.py --default-features   those of a binary without Parquet, SQLite, zstd and OTLP instead
 
 One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset, and the Python packages that .ci/run
 installs. HEADWAY names another binary than target/release/headway. A check never asserts that a run was fast or its load
@@ -41,7 +41,7 @@ MODULES = [
 
 # Slow ones, for .ci/nightly.
 NIGHTLY = ["nightly_broken_servers", "nightly_doctor", "nightly_connections", "nightly_html_layout", "nightly_limits", "nightly_lost", "nightly_http2", "nightly_impairments",
-           "nightly_overload", "nightly_compare", "nightly_search", "nightly_watch"]
+           "nightly_overload", "nightly_compare", "nightly_search", "nightly_watch", "nightly_otlp"]
 
 # Shards on hosts that are network namespaces, for .ci/cluster.
 CLUSTER = ["nightly_cluster"]

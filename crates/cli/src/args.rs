@@ -4,6 +4,7 @@ mod audit;
 mod compare;
 mod convert;
 mod doctor;
+mod otlp;
 mod place;
 mod reports;
 mod scenario;
@@ -16,7 +17,8 @@ pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, S
 pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs};
 pub use convert::{FromCurlArgs, FromHarArgs, FromJmxArgs, FromOpenapiArgs, TranslateArgs};
 pub use doctor::DoctorArgs;
-pub use place::{OutOfPlace, Verb};
+pub use otlp::OtlpArgs;
+pub use place::{Beside, OutOfPlace};
 pub use reports::{ReportFiles, Wanted, names};
 pub use scenario::{ScenarioArgs, Setting};
 pub use search::{Named, SearchArgs};
@@ -437,6 +439,9 @@ pub struct RunArgs {
     /// The live view.
     #[command(flatten)]
     pub watch: WatchArgs,
+    /// Metrics to a collector.
+    #[command(flatten)]
+    pub otlp: OtlpArgs,
 }
 
 /// Addresses that connections are opened from.
@@ -706,7 +711,7 @@ pub struct MergeArgs {
 fn arrivals_help() -> String {
     let lines = arrivals::ALL.iter().map(|f| format!("{}: {}", f.usage(), f.about()));
     format!(
-        "The arrival process. {}; trace(FILE,speed=N): as a log tells that `audit` reads (instead of -R, -d, --phases)",
+        "The arrival process. {}; trace(FILE,speed=N,from=TIME,to=TIME): as a log tells that `audit` reads, or a part of it (instead of -R, --phases; -d ends it)",
         lines.collect::<Vec<_>>().join("; ")
     )
 }

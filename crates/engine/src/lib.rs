@@ -18,6 +18,7 @@ pub mod jobs;
 pub mod live;
 pub mod manifest;
 pub mod merge;
+pub mod otlp;
 pub mod plan_summary;
 pub mod plan_words;
 mod ports;

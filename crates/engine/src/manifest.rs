@@ -62,16 +62,17 @@ fn trace(group: &Group) -> Option<&Trace> {
 }
 
 impl Manifest {
-    /// The plan with the instants of the logs that it repeats, which stand in the run folder beside the file at `path`.
+    /// The plan with the instants of the logs that it repeats, which stand in the run folder beside the file at `path`; without them
+    /// where they are not there ([`Plan::lacks_instants`]).
     ///
     /// # Errors
-    /// The plan is none that this version makes; the instants are not there, or are others.
+    /// The plan is none that this version makes; the instants cannot be read, or are others.
     pub fn plan_beside(&self, path: &Path) -> Result<Plan> {
         let mut plan = self.plan.plan().map_err(anyhow::Error::msg)?;
-        if plan.groups.iter().all(|group| trace(group).is_none()) {
+        let path = path.with_file_name(headway_records::folder::ARRIVALS);
+        if !plan.lacks_instants() || !path.is_file() {
             return Ok(plan);
         }
-        let path = path.with_file_name(headway_records::folder::ARRIVALS);
         let bytes = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
         let mut instants = bytes.as_chunks::<8>().0.iter().map(|at| Nanos(i64::from_le_bytes(*at)));
         for group in &mut plan.groups {

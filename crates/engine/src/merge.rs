@@ -20,7 +20,6 @@ use headway_stats::summary::{
 };
 use headway_stats::{Summary, Threshold};
 use headway_workload::arrivals::Arrival;
-use headway_workload::plan::{Group, Source};
 use headway_workload::{Plan, Shard};
 use std::path::{Path, PathBuf};
 
@@ -238,7 +237,15 @@ impl Shards {
         }
         let first =
             runs.first().ok_or_else(|| Error::Unreadable(anyhow::anyhow!("no run folder is named")))?;
-        let plan = first.manifest.plan_beside(&first.folder.plan()).map_err(Error::Unreadable)?;
+        let at = first.folder.plan();
+        let plan = first.manifest.plan_beside(&at).map_err(Error::Unreadable)?;
+        if plan.lacks_instants() {
+            let path = at.with_file_name(headway_records::folder::ARRIVALS);
+            return Err(Error::Unreadable(anyhow::anyhow!(
+                "{} is not there: it holds the instants of the plan, to which the records are held",
+                path.display()
+            )));
+        }
         Ok(Shards { runs, plan, absent })
     }
 
@@ -450,10 +457,7 @@ pub(crate) fn missing(plan: &Plan, here: &[String]) -> Vec<MissingShard> {
     let all = (0..count).filter_map(|index| Shard::new(index, count).ok());
     let lost = all.filter(|shard| !here.contains(&shard.to_string()));
     let planned = |shard| {
-        // A plan that was read without the instants of its log does not tell.
-        let untold =
-            |group: &Group| matches!(&group.source, Source::Trace(trace) if trace.instants().is_empty());
-        if plan.groups.iter().any(untold) {
+        if plan.lacks_instants() {
             return None;
         }
         let groups = (0..plan.groups.len()).filter(|&g| plan.groups[g].arrives());

@@ -32,7 +32,7 @@ pub struct Told {
 /// # Errors
 /// The log cannot be read, or the manifest's plan is none that this version makes.
 pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, told: Told) -> Result<Summary> {
-    let plan = plan_of(log, &manifest)?;
+    let plan = manifest.plan_beside(log)?;
     let mut recomputed = Recomputed::new(manifest, plan, thresholds)?;
     let mut merge = Merge::of_log(log, By::Started)?;
     while let Some(row) = merge.next_row()? {
@@ -44,17 +44,6 @@ pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, tol
         summary.verdict.findings.push(cut_short(log));
     }
     Ok(summary)
-}
-
-/// The plan whose records are in `log`, with the instants beside it, if there are any.
-///
-/// # Errors
-/// It is none that this version makes.
-pub(crate) fn plan_of(log: &Path, manifest: &Manifest) -> Result<Plan> {
-    match log.with_file_name(folder::ARRIVALS).is_file() {
-        true => manifest.plan_beside(log),
-        false => manifest.plan.plan().map_err(anyhow::Error::msg),
-    }
 }
 
 /// A summary in the making, of records in the order of their starts.

@@ -6,7 +6,7 @@
 use crate::analysis_setup::{of_shards, tolerating};
 use crate::collect::{Collector, Observer};
 use crate::manifest::Manifest;
-use crate::recompute::{Workers, plan_of};
+use crate::recompute::Workers;
 use anyhow::Result;
 use headway_base::{Batch, Kind, Nanos, Record};
 use headway_live::Control;
@@ -38,7 +38,7 @@ pub fn replay(
     control: &Control,
     observers: &mut [&mut dyn Observer],
 ) -> Result<Option<Summary>> {
-    let plan = plan_of(log, manifest)?;
+    let plan = manifest.plan_beside(log)?;
     let mut rows = Rows { merge: Merge::of_log(log, By::Started)?, ahead: VecDeque::new() };
     let mut workers = Workers::new(manifest.asked.threads);
     rows.fill(AHEAD)?;

@@ -15,6 +15,8 @@ pub mod host;
 pub mod names;
 pub mod namespace;
 mod outcome;
+#[cfg(feature = "post")]
+pub mod post;
 pub mod protocols;
 pub mod proxy;
 pub mod reactor;

@@ -19,7 +19,10 @@ pub mod html;
 pub mod json;
 pub mod junit;
 mod markdown;
+mod metrics;
 mod openmetrics;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 mod parquet;
 mod requests;
 mod requests_csv;

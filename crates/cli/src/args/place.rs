@@ -1,33 +1,39 @@
-//! Flags of a run that other verbs take along: which of them have no place there, and what to do instead.
+//! Flags of a run that do not go with everything: with verbs that take them along, or with another flag; and what to do instead.
 
-use super::{Part, RunArgs, WaitArgs};
+use super::{LoadArgs, Part, PhasesArgs, RunArgs, WaitArgs};
 use headway_workload::arrivals::Arriving;
 
-/// A verb that takes the flags of a run.
+/// What flags of a run stand beside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verb {
+pub enum Beside {
     /// `headway search` of a target.
     Search,
     /// `headway search --sim`.
     SearchOfModel,
     /// `headway compare --live`, behind `--`.
     Rounds,
+    /// `--arrivals trace(...)`.
+    Trace,
+    /// `--phases`.
+    Phases,
 }
 
 /// A flag, and what to do instead.
 pub type OutOfPlace = (&'static str, &'static str);
 
-/// What to do instead of a flag that was given, by verb; `None` where it has its place.
+/// What to do instead of a flag that was given, by what it stands beside; `None` where it has its place.
 #[derive(Clone, Copy, Default)]
 struct Instead {
     search: Option<&'static str>,
     model: Option<&'static str>,
     rounds: Option<&'static str>,
+    trace: Option<&'static str>,
+    phases: Option<&'static str>,
 }
 
 impl Instead {
     /// Of a flag that goes with all of them.
-    const NOTHING: Instead = Instead { search: None, model: None, rounds: None };
+    const NOTHING: Instead = Instead { search: None, model: None, rounds: None, trace: None, phases: None };
 
     const fn search(why: &'static str) -> Instead {
         Instead { search: Some(why), model: Some(why), ..Instead::NOTHING }
@@ -41,24 +47,159 @@ impl Instead {
         Instead { rounds: Some(why), ..self }
     }
 
-    fn of(&self, verb: Verb) -> Option<&'static str> {
-        match verb {
-            Verb::Search => self.search,
-            Verb::SearchOfModel => self.model,
-            Verb::Rounds => self.rounds,
+    const fn trace(self, why: &'static str) -> Instead {
+        Instead { trace: Some(why), ..self }
+    }
+
+    const fn phases(self, why: &'static str) -> Instead {
+        Instead { phases: Some(why), ..self }
+    }
+
+    fn of(&self, beside: Beside) -> Option<&'static str> {
+        match beside {
+            Beside::Search => self.search,
+            Beside::SearchOfModel => self.model,
+            Beside::Rounds => self.rounds,
+            Beside::Trace => self.trace,
+            Beside::Phases => self.phases,
         }
     }
 }
 
-impl RunArgs {
-    /// The first flag that was given and has no place with that verb, and what to do instead.
-    pub fn out_of_place(&self, verb: Verb) -> Option<OutOfPlace> {
-        let given = self.with_places().into_iter().filter(|(given, ..)| *given);
-        given.filter_map(|(_, flag, instead)| Some((flag, instead.of(verb)?))).next()
+/// Flags: whether each was given, its name, and where it has no place.
+type Flags = Vec<(bool, &'static str, Instead)>;
+
+/// The first flag that was given and has no place beside that, and what to do instead.
+fn first(flags: Flags, beside: Beside) -> Option<OutOfPlace> {
+    let given = flags.into_iter().filter(|(given, ..)| *given);
+    given.filter_map(|(_, flag, instead)| Some((flag, instead.of(beside)?))).next()
+}
+
+impl LoadArgs {
+    /// The first flag that was given and has no place beside that, and what to do instead.
+    pub fn out_of_place(&self, beside: Beside) -> Option<OutOfPlace> {
+        first(self.with_places(), beside)
     }
 
-    /// Whether each flag was given, and where it has no place.
-    fn with_places(&self) -> Vec<(bool, &'static str, Instead)> {
+    fn with_places(&self) -> Flags {
+        // Without `..`, so that no flag that a load gets is forgotten here.
+        let LoadArgs {
+            rate,
+            duration,
+            requests,
+            users,
+            think,
+            at_once,
+            new_connections,
+            connecting,
+            pool,
+            arrivals,
+            seed: _,
+            ramp,
+            warmup,
+            phases: PhasesArgs { phases },
+            shard,
+        } = self;
+        let rates = Instead::search("a search chooses the rates: write --from and --to");
+        let length =
+            Instead::search("trials are as long as they need to be: write --budget for all of them together");
+        let other = Instead::search(
+            "a search changes a rate of arrivals, or the number of closed users (-u): leave it out",
+        );
+        let warm = Instead::search("each trial has a warm-up of its own: leave it out");
+        let logged = "the log says when each arrives; speed=2 plays it at twice its rate";
+        let waiting = "the log says when each arrives, which users who wait for responses do not";
+        let is_trace = arrivals.as_ref().is_some_and(|given| matches!(given.value, Arriving::Trace(_)));
+        vec![
+            (rate.is_some(), "-R", rates.trace(logged).phases("each phase has its own rate, such as 30s@50")),
+            (duration.is_some(), "-d", length.phases("each phase has its own length, such as 30s@50")),
+            (
+                requests.is_some(),
+                "-n",
+                length
+                    .trace("the load ends with the log, or after -d")
+                    .phases("the load ends with its last phase, not after a number of requests"),
+            ),
+            (
+                phases.is_some(),
+                "--phases",
+                rates
+                    .trace(logged)
+                    .rounds("the runs of a comparison have one rate each: write --rate RATE and --each TIME before the --, or name a scenario that has phases"),
+            ),
+            (
+                users.is_some(),
+                "-u",
+                Instead::model(
+                    "with --sim closed users stand in the scenario: write users: { closed: { count: 10 } } there, and --from",
+                )
+                .trace(waiting)
+                .phases("the phases say how many come: arrivals per second, or users where a scenario has closed ones"),
+            ),
+            (
+                think.is_some(),
+                "--think",
+                Instead::model("with --sim write --set users.think=DIST")
+                    .trace(waiting)
+                    .phases("arrivals of one request each do not think; for a scenario write --set users.think=DIST"),
+            ),
+            (
+                at_once.is_some(),
+                "--at-once",
+                other.trace(waiting).phases("all requests are due at the start, so that there are no phases"),
+            ),
+            (
+                connecting.is_some(),
+                "--connecting",
+                other.trace(waiting).phases("phases of sockets belong to a scenario with connecting:"),
+            ),
+            (
+                ramp.is_some(),
+                "--ramp",
+                warm.trace(logged).phases("a ramp is a phase: write '{ ramp: 30s, to: 50/s, warmup: true }, 1m@50'"),
+            ),
+            (
+                warmup.is_some(),
+                "--warmup",
+                warm.phases("warm-up is a phase: write '{ hold: 10s, at: 50/s, warmup: true }, 1m@50'"),
+            ),
+            (
+                *shard != Part::WHOLE,
+                "--shard",
+                Instead::search("a search runs on one machine: leave it out")
+                    .rounds("a comparison runs on one machine: leave it out"),
+            ),
+            (
+                is_trace,
+                "--arrivals trace(...)",
+                Instead::search("a search changes the rate, and a log has its own: write a process, such as poisson"),
+            ),
+            (
+                arrivals.is_some(),
+                "--arrivals",
+                Instead::model("with --sim write --set users.arrive.process=PROCESS"),
+            ),
+            (
+                *new_connections,
+                "--new-connections",
+                Instead::model("with --sim write --set users.connections=per-request"),
+            ),
+            (
+                pool.is_some(),
+                "--pool",
+                Instead::model("with --sim write --set users.connections=shared|per-user"),
+            ),
+        ]
+    }
+}
+
+impl RunArgs {
+    /// The first flag that was given and has no place beside that, and what to do instead.
+    pub fn out_of_place(&self, beside: Beside) -> Option<OutOfPlace> {
+        first(self.with_places(), beside)
+    }
+
+    fn with_places(&self) -> Flags {
         // Without `..`, so that no flag that `run` gets is forgotten here.
         let RunArgs {
             target: _,
@@ -109,14 +250,8 @@ impl RunArgs {
             secrets: _,
             output,
             watch,
+            otlp,
         } = self;
-        let rates = Instead::search("a search chooses the rates: write --from and --to");
-        let length =
-            Instead::search("trials are as long as they need to be: write --budget for all of them together");
-        let other = Instead::search(
-            "a search changes a rate of arrivals, or the number of closed users (-u): leave it out",
-        );
-        let warm = Instead::search("each trial has a warm-up of its own: leave it out");
         let each = Instead::search("this is for a single run: leave it out, or write headway run");
         let conditions = Instead::search(
             "a search has no conditions: leave it out; with --baseline DIR, `baseline.ratio` in search.json is the ratio of the knees",
@@ -129,33 +264,7 @@ impl RunArgs {
             Instead::model("with --sim this stands in the scenario: write it there, or as --set PATH=VALUE");
         let before = "it stands before the --: headway compare --live URL URL ";
         let single = "it is for a single run: leave it out, or write headway run";
-        vec![
-            (load.rate.is_some(), "-R", rates),
-            (load.duration.is_some(), "-d", length),
-            (load.requests.is_some(), "-n", length),
-            (
-                load.phases.phases.is_some(),
-                "--phases",
-                rates.rounds("the runs of a comparison have one rate each: write --rate RATE and --each TIME before the --, or name a scenario that has phases"),
-            ),
-            (
-                load.users.is_some(),
-                "-u",
-                Instead::model(
-                    "with --sim closed users stand in the scenario: write users: { closed: { count: 10 } } there, and --from",
-                ),
-            ),
-            (load.think.is_some(), "--think", Instead::model("with --sim write --set users.think=DIST")),
-            (load.at_once.is_some(), "--at-once", other),
-            (load.connecting.is_some(), "--connecting", other),
-            (load.ramp.is_some(), "--ramp", warm),
-            (load.warmup.is_some(), "--warmup", warm),
-            (
-                load.shard != Part::WHOLE,
-                "--shard",
-                Instead::search("a search runs on one machine: leave it out")
-                    .rounds("a comparison runs on one machine: leave it out"),
-            ),
+        let own: Flags = vec![
             (
                 abort_on_crossed.is_some(),
                 "--abort-on-crossed",
@@ -215,6 +324,8 @@ impl RunArgs {
             ),
             (output.quiet, "--quiet", Instead::NOTHING.rounds(before)),
             (watch.place().is_some(), watch.flag(), each.rounds(single)),
+            (otlp.otlp_every.is_some(), "--otlp-every", each.rounds(single)),
+            (otlp.otlp.is_some(), "--otlp", each.rounds(single)),
             (output.show.open, "--open", Instead::NOTHING.rounds(single)),
             (
                 !demands.thresholds.is_empty(),
@@ -231,26 +342,6 @@ impl RunArgs {
             ),
             (max_wait.is_some(), "--max-wait", Instead::model("with --sim write --set max-wait=TIME")),
             (drain.is_some(), "--drain", Instead::model("with --sim write --set drain=TIME")),
-            (
-                load.arrivals.as_ref().is_some_and(|given| matches!(given.value, Arriving::Trace(_))),
-                "--arrivals trace(...)",
-                Instead::search("a search changes the rate, and a log has its own: write a process, such as poisson"),
-            ),
-            (
-                load.arrivals.is_some(),
-                "--arrivals",
-                Instead::model("with --sim write --set users.arrive.process=PROCESS"),
-            ),
-            (
-                load.new_connections,
-                "--new-connections",
-                Instead::model("with --sim write --set users.connections=per-request"),
-            ),
-            (
-                load.pool.is_some(),
-                "--pool",
-                Instead::model("with --sim write --set users.connections=shared|per-user"),
-            ),
             (!headers.is_empty(), "-H", key),
             (method.is_some(), "-m", key),
             (body.is_some(), "-b", key),
@@ -280,6 +371,7 @@ impl RunArgs {
             (threads.is_some(), "--threads", sends),
             (wait.wait != WaitArgs::default().wait, "--wait", sends),
             (wait.realtime, "--realtime", sends),
-        ]
+        ];
+        load.with_places().into_iter().chain(own).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! The flags of `headway search`, as typed: those of a run, but for the load, which the search chooses.
 
-use super::place::{OutOfPlace, Verb};
+use super::place::{Beside, OutOfPlace};
 use super::{Given, RunArgs, given};
 use clap::Args as ClapArgs;
 use clap::builder::ArgPredicate;
@@ -134,7 +134,7 @@ fn parse_precision(text: &str) -> Result<f64, UnitError> {
 impl SearchArgs {
     /// The first flag of a run that a search has no use for, and what to do instead.
     pub fn out_of_place(&self) -> Option<OutOfPlace> {
-        self.run.out_of_place(if self.sim { Verb::SearchOfModel } else { Verb::Search }).or_else(|| {
+        self.run.out_of_place(if self.sim { Beside::SearchOfModel } else { Beside::Search }).or_else(|| {
             let both = self.sim && !self.targets.is_empty();
             both.then_some((
                 "--target",

@@ -1,6 +1,6 @@
 //! `headway compare`: recorded runs, studies and other tools' files beside each other, or live targets in rounds.
 
-use crate::args::{Args, BaselineArgs, Command, CompareArgs, DemandArgs, RunArgs, Verb};
+use crate::args::{Args, BaselineArgs, Beside, Command, CompareArgs, DemandArgs, RunArgs};
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
@@ -190,7 +190,7 @@ fn resolved(args: &CompareArgs, url: &str, seed: u64, words: &[String]) -> Resul
     })?;
     let Command::Run(run) = parsed.command else { unreachable!("these are flags of headway run") };
     let run: RunArgs = *run;
-    if let Some((flag, why)) = run.out_of_place(Verb::Rounds) {
+    if let Some((flag, why)) = run.out_of_place(Beside::Rounds) {
         return Err(Failure::usage(anyhow!("behind --: {flag} does not go with --live: {why}")));
     }
     RunSettings::resolve(&run, words).with_context(|| format!("--live {url}")).map_err(Failure::usage)

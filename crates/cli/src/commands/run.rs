@@ -6,8 +6,9 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::{Progress, goal};
-use crate::settings::{Output, RunSettings, Subject, outputs_fit, reports_fit};
+use crate::settings::{Output, RunSettings, Subject, new_seed, outputs_fit, reports_fit};
 use crate::watching;
+use headway_engine::otlp::{Collector, Export};
 use headway_engine::watch::Watch;
 use headway_engine::{Backend, Keep, Observer, Place, Start, dry_run};
 use headway_live::Control;
@@ -77,10 +78,13 @@ pub(super) fn play(
     }
     let goal = goal(&settings.load);
     let mut watch = settings.watch.as_ref().map(|asked| watching::open(asked, goal)).transpose()?;
+    let export = |collector: &Collector| Export::open(collector.clone(), &settings.spec, new_seed());
+    let mut export = settings.otlp.as_ref().map(export).transpose()?;
     let mut progress = (!quiet).then(|| Progress::new(goal));
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(progress.as_mut().map(|progress| progress as &mut dyn Observer));
     observers.extend(watch.as_mut().map(|watch| watch as &mut dyn Observer));
+    observers.extend(export.as_mut().map(|export| export as &mut dyn Observer));
     let backend = Backend::Live(Box::new(settings.live.clone()));
     let played = backend.play(&settings.spec, &control, &mut observers);
     let result = played.map_err(|error| Failure::from(error).hiding(&settings.live.redactor))?;
@@ -88,6 +92,7 @@ pub(super) fn play(
         progress.finish();
     }
     watch.iter().for_each(|watch| watch.ended(&result.summary));
+    export.iter().for_each(|export| export.ended(&result.summary));
     let folder = result.folder.as_ref();
     let log = folder.filter(|_| !settings.output.no_log).map(RunFolder::records);
     let notes = notes(&result.summary);
@@ -95,6 +100,9 @@ pub(super) fn play(
     let shown = Shown { notes: &notes, ..shown };
     let written = output::deliver(shown, &wanted, quiet);
     watch.into_iter().for_each(Watch::close);
+    if let Some(text) = export.and_then(Export::close) {
+        let _ = writeln!(std::io::stderr(), "headway: {text}");
+    }
     let code = exit::of_summary(&result.summary, settings.output.strict);
     if result.summary.is_unreachable() {
         let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.live.shown_target);

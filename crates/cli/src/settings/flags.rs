@@ -4,7 +4,7 @@
 //! Deliberately absent: what the values may be. The scenario's checker says so, and names the flag.
 
 use super::scenario::Logs;
-use crate::args::{Given, LoadArgs, PhasesArgs, RunArgs, ThresholdArgs, Tolerance, ToleranceArgs};
+use crate::args::{Beside, Given, LoadArgs, PhasesArgs, RunArgs, ThresholdArgs, Tolerance, ToleranceArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_engine::files;
@@ -42,11 +42,13 @@ impl Kind {
     /// # Errors
     /// Flags that contradict each other.
     fn of(args: &LoadArgs) -> Result<Kind> {
-        if let Some((flag, why)) = beside_trace(args) {
-            bail!("{flag} does not go with --arrivals trace(...): {why}");
-        }
-        if let Some((flag, why)) = beside_phases(args) {
-            bail!("{flag} does not go with --phases: {why}");
+        for (there, beside, name) in [
+            (is_trace(args), Beside::Trace, "--arrivals trace(...)"),
+            (args.phases.phases.is_some(), Beside::Phases, "--phases"),
+        ] {
+            if let Some((flag, why)) = args.out_of_place(beside).filter(|_| there) {
+                bail!("{flag} does not go with {name}: {why}");
+            }
         }
         let closed = args.users.is_some() || args.think.is_some();
         if args.connecting.is_some()
@@ -132,70 +134,6 @@ fn trace_of(args: &LoadArgs) -> Option<&TraceOf> {
         Arriving::Trace(of) => Some(of),
         Arriving::Process(_) => None,
     }
-}
-
-/// The first flag that does not go with a log of arrivals, where one is given, and why.
-fn beside_trace(args: &LoadArgs) -> Option<(&'static str, &'static str)> {
-    if !is_trace(args) {
-        return None;
-    }
-    let rate = "the log says when each arrives; speed=2 plays it at twice its rate";
-    let length = "the load is as long as the log, divided by its speed";
-    let users = "the log says when each arrives, which users who wait for responses do not";
-    let all = [
-        (args.rate.is_some(), "-R", rate),
-        (args.phases.phases.is_some(), "--phases", rate),
-        (args.duration.is_some(), "-d", length),
-        (args.requests.is_some(), "-n", length),
-        (args.ramp.is_some(), "--ramp", rate),
-        (args.warmup.is_some(), "--warmup", "all of the log is measured"),
-        (args.users.is_some(), "-u", users),
-        (args.think.is_some(), "--think", users),
-        (args.at_once.is_some(), "--at-once", users),
-        (args.connecting.is_some(), "--connecting", users),
-    ];
-    all.into_iter().find_map(|(given, flag, why)| given.then_some((flag, why)))
-}
-
-/// The first flag that does not go with `--phases`, where that is given, and why.
-fn beside_phases(args: &LoadArgs) -> Option<(&'static str, &'static str)> {
-    args.phases.phases.as_ref()?;
-    let all = [
-        (args.rate.is_some(), "-R", "each phase has its own rate, such as 30s@50"),
-        (args.duration.is_some(), "-d", "each phase has its own length, such as 30s@50"),
-        (args.requests.is_some(), "-n", "the load ends with its last phase, not after a number of requests"),
-        (
-            args.users.is_some(),
-            "-u",
-            "the phases say how many come: arrivals per second, or users where a scenario has closed ones",
-        ),
-        (
-            args.think.is_some(),
-            "--think",
-            "arrivals of one request each do not think; for a scenario write --set users.think=DIST",
-        ),
-        (
-            args.ramp.is_some(),
-            "--ramp",
-            "a ramp is a phase: write '{ ramp: 30s, to: 50/s, warmup: true }, 1m@50'",
-        ),
-        (
-            args.warmup.is_some(),
-            "--warmup",
-            "warm-up is a phase: write '{ hold: 10s, at: 50/s, warmup: true }, 1m@50'",
-        ),
-        (
-            args.at_once.is_some(),
-            "--at-once",
-            "all requests are due at the start, so that there are no phases",
-        ),
-        (
-            args.connecting.is_some(),
-            "--connecting",
-            "phases of sockets belong to a scenario with connecting:",
-        ),
-    ];
-    all.into_iter().find_map(|(given, flag, why)| given.then_some((flag, why)))
 }
 
 /// A scenario of one request, made from flags.

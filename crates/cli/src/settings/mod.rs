@@ -4,6 +4,7 @@ mod audit;
 mod bounds;
 mod flags;
 mod load;
+mod otlp;
 mod outputs;
 mod scenario;
 mod search;
@@ -28,6 +29,7 @@ use headway_base::Nanos;
 use headway_base::TimeScale;
 use headway_engine::destination::{Address, LONGEST_MEETING};
 use headway_engine::live::DEFAULT_LATE;
+use headway_engine::otlp::Collector;
 use headway_engine::{Keep, Live, Place, RunSpec, Start, wait};
 use headway_live::RequestsError;
 use headway_live::site;
@@ -59,6 +61,8 @@ pub struct RunSettings {
     pub output: OutputArgs,
     /// Where the live view is, and the flag that asks for it.
     pub watch: Option<(site::Place, &'static str)>,
+    /// Where metrics go while it goes on.
+    pub otlp: Option<Collector>,
     /// The scenario behind it, for `--print-scenario`.
     pub file: File,
 }
@@ -172,7 +176,8 @@ impl RunSettings {
             ..base
         };
         let watch = args.watch.place().map(|place| (place, args.watch.flag()));
-        Ok(RunSettings { spec, live, load, output, watch, file })
+        let otlp = otlp::collector(&args.otlp, |name| std::env::var(name).ok(), &live.redactor)?;
+        Ok(RunSettings { spec, live, load, output, watch, otlp, file })
     }
 }
 

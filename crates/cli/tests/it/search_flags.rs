@@ -111,6 +111,8 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("no_log", &["--no-log"], Refused, Refused),
     ("strict", &["--strict"], Refused, Refused),
     ("watch", &["--watch"], Refused, Refused),
+    ("otlp_every", &["--otlp-every", "9s", "--otlp", "http://127.0.0.1:4318"], Refused, Refused),
+    ("otlp", &["--otlp", "http://127.0.0.1:4318"], Refused, Refused),
     ("watch_addr", &["--watch-addr", "127.0.0.1:0"], Refused, Refused),
     ("from", &["--from", "7/s"], Obeyed, Obeyed),
     ("to", &["--to", "70/s"], Obeyed, Obeyed),

@@ -128,17 +128,44 @@ fn an_access_log_gives_its_own_requests() {
     assert!(error.contains("write a scenario with a step of each name"), "{error}");
 }
 
+/// -d ends a trace early, at its speed, and --warmup makes its beginning warm-up; a scenario's trace takes them as one that is typed.
+#[test]
+fn a_part_of_a_trace_is_played_and_its_beginning_is_warm_up() {
+    let trace = format!("trace({},speed=2)", recorded().display());
+    let whole = plan(&trace);
+    let half = Nanos(whole.end().0 / 2);
+    let time = half.to_string();
+    let at = TempDir::new().unwrap();
+    let file = scenario(at.path());
+    for first in
+        [&["h", "--arrivals", &trace][..], &[file.to_str().unwrap(), "--set", "target=http://127.0.0.1:1"]]
+    {
+        let load = resolve(&[first, &["-d", &time, "--warmup", "100ms"]].concat()).unwrap().load;
+        let expected: Vec<Nanos> = instants(&whole).into_iter().filter(|at| *at < half).collect();
+        let seen = instants(&load.plan);
+        assert!(
+            seen.len().abs_diff(expected.len()) <= 1
+                && seen[..expected.len() - 1] == expected[..expected.len() - 1]
+        );
+        assert_eq!(load.plan.measured_from, Nanos::from_millis(100));
+        assert!(load.plan.trace().unwrap().of.to_string().contains("warmup=100ms"));
+    }
+    let error =
+        |words: &[&str]| format!("{:#}", resolve(&[&["h", "--arrivals"], words].concat()).unwrap_err());
+    let late = format!("trace({},from=1h)", recorded().display());
+    assert!(error(&[&late]).contains("the part that is repeated has 0 arrivals"), "{}", error(&[&late]));
+    assert!(error(&[&trace, "--warmup", "1h"]).contains("nothing would be measured"));
+}
+
 #[test]
 fn what_does_not_go_with_a_trace_says_why() {
     let trace = format!("trace({})", recorded().display());
     for (flag, value) in [
         ("-R", "5"),
-        ("-d", "5s"),
         ("-n", "5"),
         ("-u", "5"),
         ("--phases", "5s@5"),
         ("--ramp", "5s"),
-        ("--warmup", "5s"),
         ("--at-once", "5"),
         ("--think", "5s"),
     ] {
@@ -225,4 +252,36 @@ fn shards_of_a_trace_merge_to_the_run() {
     bytes[8] ^= 1;
     fs::write(shards[0].join("arrivals.bin"), bytes).unwrap();
     assert_ne!(merge(&at.path().join("bad"), &paths), 0);
+}
+
+/// What counts is when requests are due: not how the log is named, and not the seed.
+#[test]
+fn runs_of_one_log_compare_under_other_names_and_seeds() {
+    let at = TempDir::new().unwrap();
+    let file = scenario(at.path());
+    let copy = at.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for name in ["plan.json", "records.arrow"] {
+        fs::copy(recorded().join(name), copy.join(name)).unwrap();
+    }
+    let renamed = at.path().join("renamed.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&renamed, text.replace(recorded().to_str().unwrap(), copy.to_str().unwrap())).unwrap();
+    let play = |file: &Path, name: &str, more: &[&str]| {
+        let out = at.path().join(name);
+        assert_eq!(main(&[&["sim", "--quiet"], more, &["--out"]].concat(), &[&out, file]), 0);
+        out
+    };
+    let one = play(&file, "one", &[]);
+    let other = play(&renamed, "other", &["--seed", "8"]);
+    let part = play(&renamed, "part", &["--set", "warmup=100ms"]);
+    let compared = |other: &Path| {
+        let shown = at.path().join("comparison.json");
+        let code = main(&["compare", "--json"], &[&shown, &one, other]);
+        (code, json(&shown)["pairs"][0].clone())
+    };
+    let (code, pair) = compared(&other);
+    assert_eq!((code, pair["same_arrivals"].as_bool()), (0, Some(true)), "{pair}");
+    let (code, pair) = compared(&part);
+    assert!(code == 2 && pair["verdict"].to_string().contains("warm-up"), "{code} {pair}");
 }

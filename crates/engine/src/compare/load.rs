@@ -188,7 +188,9 @@ fn run(path: &Path, name: String) -> Result<Loaded, Error> {
             manifest.shards.join(", ")
         )));
     }
-    let mut loaded = Loaded { digest: Some(digest), ..of_summary(&summary, name, manifest.as_ref()) };
+    // A plan of another version leaves what the summary tells.
+    let planned = manifest.as_ref().and_then(|manifest| manifest.plan_beside(&plan).ok());
+    let mut loaded = Loaded { digest: Some(digest), ..of_summary(&summary, name, planned) };
     if let Some(manifest) = manifest.filter(|_| records.is_file()) {
         let (observed, digest) = of_log(path, &summary, &manifest)?;
         loaded.digest = Some(digest);
@@ -199,10 +201,9 @@ fn run(path: &Path, name: String) -> Result<Loaded, Error> {
     Ok(loaded)
 }
 
-/// What a summary tells, and the plan where there is a manifest.
-fn of_summary(summary: &Summary, name: String, manifest: Option<&Manifest>) -> Loaded {
+/// What a summary tells, beside the plan where that is known.
+fn of_summary(summary: &Summary, name: String, plan: Option<Plan>) -> Loaded {
     let asked = summary.plan.clone();
-    let plan = manifest.and_then(|manifest| manifest.plan.plan().ok());
     let held =
         summary.generator.as_ref().and_then(|generator| generator.cap_hits).is_some_and(|hits| hits > 0);
     let about_times = |path: &String| path.starts_with("response") && !path.starts_with("response_");

@@ -64,7 +64,7 @@ impl RecordedRun {
         let at = path.join(headway_records::folder::PLAN);
         let plan = at.is_file().then(|| {
             let document = Manifest::read(&at).map_err(|error| format!("{error:#}"))?;
-            document.plan.plan().map_err(|error| format!("{}: {error}", at.display()))
+            document.plan_beside(&at).map_err(|error| format!("{}: {error:#}", at.display()))
         });
         let unreadable = |error: String| Evidence::from(Remark::PlanUnreadable { error });
         let plan = plan.and_then(|plan| plan.map_err(|error| run.remarks.push(unreadable(error))).ok());

@@ -4,7 +4,7 @@
 //! of them. Deliberately absent: what the requests hold, and the model, which only one of the two has.
 
 use headway_base::Nanos;
-use headway_report::format::{chosen, chosen_time, rate};
+use headway_report::format::{chosen, chosen_time, plural, rate, time};
 use headway_stats::summary::{Differs, PlanSummary};
 use headway_workload::journey::Node;
 use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Source};
@@ -130,7 +130,10 @@ fn items(group: &Group, name: &dyn Fn(u16) -> String) -> Vec<Item> {
             all.extend([("arrival process", process.to_string()), ("rate", levels), ("duration", lengths)]);
         }
         Source::Trace(trace) => {
-            all.push(("arrival process", format!("{}, fingerprint {:016x}", trace.of, trace.fingerprint)));
+            // The same log may have another name on another machine.
+            let (n, length) = (plural(trace.arrivals, "arrival"), trace.end.as_secs_f64());
+            let is = format!("a log of {n} in {}, fingerprint {:016x}", time(length), trace.fingerprint);
+            all.push(("arrival process", is));
         }
         Source::AtOnce { sessions } => all.push(("users at once", sessions.to_string())),
         Source::Users { level, requests } => {

@@ -12,6 +12,7 @@ pub mod comparison;
 pub mod demands;
 pub mod doctor;
 pub mod estimated;
+pub mod export;
 pub mod failures;
 pub mod findings;
 pub mod generator_share;

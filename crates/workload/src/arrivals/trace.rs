@@ -7,7 +7,7 @@
 //! Deliberately absent: how a log is read ([`Logged`] is what that comes to), and what is asked for at an arrival.
 
 use headway_base::random::{Stream, streams};
-use headway_base::units::{UnitError, nearest, parse_number, split_outside_brackets};
+use headway_base::units::{UnitError, nearest, parse_number, parse_time, split_outside_brackets};
 use headway_base::{Fnv1a, Nanos, Phase, Profile, Rate};
 use std::fmt;
 use std::sync::Arc;
@@ -25,6 +25,12 @@ pub struct TraceOf {
     pub file: String,
     /// How many times as fast as it was logged: from 0.001 to 1,000,000.
     pub speed: f64,
+    /// The part of the log that is repeated: what arrives from this instant on, on the log's clock from its first arrival.
+    pub from: Nanos,
+    /// And before this one; none: to its end.
+    pub to: Option<Nanos>,
+    /// Length of the warm-up, on the run's clock.
+    pub warmup: Nanos,
     /// Whether arrivals are spread over the step of the log's stamps; none: if that is a second or more.
     pub spread: Option<bool>,
     /// Whether each arrival is a request of the step that has the name of its label, and not a session of the journey.
@@ -74,37 +80,56 @@ impl Logged {
 
 const EXAMPLE: &str = "trace(access.log,speed=2)";
 
+/// What may stand behind the name of a log.
+const OPTIONS: [&str; 6] = ["speed", "from", "to", "warmup", "spread", "requests"];
+
 impl TraceOf {
     /// Reads what stands between the brackets.
     fn parse(inner: &str) -> Result<TraceOf, UnitError> {
-        let mut of = TraceOf { file: String::new(), speed: 1.0, spread: None, own: false };
+        let mut of = TraceOf {
+            file: String::new(),
+            speed: 1.0,
+            from: Nanos::ZERO,
+            to: None,
+            warmup: Nanos::ZERO,
+            spread: None,
+            own: false,
+        };
         let (mut file, mut options) = (None, Vec::new());
         for part in split_outside_brackets(inner) {
             match (file, part.trim().split_once('=')) {
                 (Some(_), Some(option)) => options.push((part, option)),
                 (Some(_), None) => {
-                    let wanted = "after a log's name speed=NUMBER, spread=yes or spread=no, and requests=own";
+                    let wanted = "after a log's name speed=NUMBER, from=TIME, to=TIME, warmup=TIME, spread=yes or spread=no, and requests=own";
                     return Err(UnitError::new(part.trim(), wanted));
                 }
                 (None, _) => file = Some(part.trim()),
             }
         }
         for (part, (name, value)) in options {
+            let time = |text| {
+                let wanted = format!("a time: write for example {}=10m", name.trim());
+                parse_time(text).map_err(|_| UnitError::new(part.trim(), wanted))
+            };
             match (name.trim(), value.trim()) {
                 ("speed", number) => {
                     let speed = parse_number(number).ok().filter(|speed| (0.001..=1e6).contains(speed));
                     let wanted = "a speed from 0.001 to 1000000: write for example speed=2";
                     of.speed = speed.ok_or_else(|| UnitError::new(part.trim(), wanted))?;
                 }
+                ("from", text) => of.from = time(text)?,
+                ("to", text) => of.to = Some(time(text)?),
+                ("warmup", text) => of.warmup = time(text)?,
                 ("spread", "yes") => of.spread = Some(true),
                 ("spread", "no") => of.spread = Some(false),
                 ("requests", "own") => of.own = true,
                 ("requests", _) => return Err(UnitError::new(part.trim(), "requests=own, or leave it out")),
                 ("spread", _) => return Err(UnitError::new(part.trim(), "spread=yes or spread=no")),
                 (name, _) => {
-                    let guess = nearest(name, ["speed", "spread", "requests"]);
+                    let guess = nearest(name, OPTIONS);
                     let guess = guess.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-                    return Err(UnitError::new(part.trim(), format!("speed=, spread= or requests={guess}")));
+                    let wanted = format!("one of {}={guess}", OPTIONS.join("=, "));
+                    return Err(UnitError::new(part.trim(), wanted));
                 }
             }
         }
@@ -113,7 +138,17 @@ impl TraceOf {
             let wanted = format!("the name of a log: write for example {EXAMPLE}");
             return Err(UnitError::new(inner, wanted));
         }
+        if let Some(to) = of.to.filter(|to| *to <= of.from) {
+            let wanted = format!("a part of the log that ends after from={}", of.from);
+            return Err(UnitError::new(&format!("to={to}"), wanted));
+        }
         Ok(of)
+    }
+
+    /// Limits the part that is repeated to this length on the run's clock.
+    pub fn limit(&mut self, length: Nanos) {
+        let to = self.from + Nanos::from_secs_f64(length.as_secs_f64() * self.speed);
+        self.to = Some(self.to.map_or(to, |own| own.min(to)));
     }
 }
 
@@ -122,6 +157,15 @@ impl fmt::Display for TraceOf {
         write!(f, "trace({}", self.file)?;
         if self.speed != 1.0 {
             write!(f, ",speed={}", self.speed)?;
+        }
+        for (name, time) in [
+            ("from", Some(self.from).filter(|from| *from > Nanos::ZERO)),
+            ("to", self.to),
+            ("warmup", Some(self.warmup).filter(|warmup| *warmup > Nanos::ZERO)),
+        ] {
+            if let Some(time) = time {
+                write!(f, ",{name}={time}")?;
+            }
         }
         if let Some(spread) = self.spread {
             write!(f, ",spread={}", if spread { "yes" } else { "no" })?;
@@ -171,6 +215,16 @@ pub enum NoTrace {
     /// Fewer than two of them, or all at one instant.
     #[error("it has {0} arrivals at one instant: a trace needs two that are apart")]
     NoLength(usize),
+    /// So few in the part that is repeated.
+    #[error(
+        "of its {length} from the first arrival to the last, the part that is repeated has {left} arrivals, and a trace needs two that are apart: write other times for from= and to="
+    )]
+    NothingLeft {
+        /// Arrivals of the part.
+        left: usize,
+        /// From the first arrival of the log to the last.
+        length: Nanos,
+    },
     /// It would last longer than a year.
     #[error("at this speed it lasts longer than a year, the most that a plan may: write a higher speed")]
     TooLong,
@@ -185,7 +239,7 @@ pub struct Trace {
     pub arrivals: u64,
     /// When the last one is due.
     pub end: Nanos,
-    /// CoV of the gaps.
+    /// CoV of the gaps after the warm-up.
     pub gap_cov: f64,
     /// Tells the instants from others: FNV-1a of the nanoseconds, 64 bits.
     pub fingerprint: u64,
@@ -237,15 +291,29 @@ impl Trace {
             }
         };
         let first = instants.first().copied().unwrap_or(Nanos::ZERO);
+        let length = instants.last().map_or(Nanos::ZERO, |last| Nanos(last.0.saturating_sub(first.0)));
+        let begin = Nanos(first.0.saturating_add(of.from.0));
+        let end = of.to.map(|to| Nanos(first.0.saturating_add(to.0)));
+        let kept = instants.partition_point(|at| *at < begin)
+            ..end.map_or(instants.len(), |end| instants.partition_point(|at| *at < end));
+        instants.truncate(kept.end);
+        instants.drain(..kept.start);
+        if !steps.is_empty() {
+            steps.truncate(kept.end);
+            steps.drain(..kept.start);
+        }
         for at in &mut instants {
-            *at = Nanos(at.0.saturating_sub(first.0));
+            *at = Nanos(at.0.saturating_sub(begin.0));
             if of.speed != 1.0 {
                 *at = Nanos::from_secs_f64(at.as_secs_f64() / of.speed);
             }
         }
         let end = instants.last().copied().unwrap_or(Nanos::ZERO);
-        if end <= Nanos::ZERO {
-            return Err(NoTrace::NoLength(instants.len()));
+        let part = of.from > Nanos::ZERO || of.to.is_some();
+        match instants.first() {
+            Some(first) if *first < end => {}
+            _ if part => return Err(NoTrace::NothingLeft { left: instants.len(), length }),
+            _ => return Err(NoTrace::NoLength(instants.len())),
         }
         if end > MOST_TIME {
             return Err(NoTrace::TooLong);
@@ -254,7 +322,7 @@ impl Trace {
             of: of.clone(),
             arrivals: instants.len() as u64,
             end,
-            gap_cov: gap_cov(&instants),
+            gap_cov: gap_cov(&instants[instants.partition_point(|at| *at < of.warmup)..]),
             fingerprint: fingerprint(instants.iter().copied()),
             resolution: logged.resolution,
             spread,
@@ -301,10 +369,16 @@ impl Trace {
         most as u64
     }
 
-    /// Its mean rate, from zero to the last arrival.
+    /// Its mean rates: of the warm-up, and of the rest up to the last arrival. Where a plan was read back without its arrivals, the same
+    /// for both.
     pub fn profile(&self) -> Profile {
-        let rate = self.arrivals as f64 / self.end.as_secs_f64();
-        Profile::new(&[Phase::hold(self.end, Rate(rate))])
+        let mean = |n: u64, length: Nanos| Phase::hold(length, Rate(n as f64 / length.as_secs_f64()));
+        let warmup = self.of.warmup.min(self.end);
+        let before = self.instants.partition_point(|at| *at < warmup) as u64;
+        if self.instants.is_empty() || warmup == Nanos::ZERO || warmup == self.end {
+            return Profile::new(&[mean(self.arrivals, self.end)]);
+        }
+        Profile::new(&[mean(before, warmup), mean(self.arrivals - before, self.end - warmup)])
     }
 }
 
@@ -380,12 +454,14 @@ mod tests {
             "trace(/x/y.jtl,speed=0.5,spread=no)",
             "trace(-,spread=yes)",
             "trace(x,speed=3,requests=own)",
+            "trace(x,speed=2,from=60s,to=90.5s,warmup=10s,requests=own)",
+            "trace(x,to=1s)",
         ] {
             assert_eq!(of(text).to_string(), text);
         }
         assert_eq!(
             of("trace( runs/a , speed = 2 )"),
-            TraceOf { file: "runs/a".into(), speed: 2.0, spread: None, own: false }
+            TraceOf { file: "runs/a".into(), speed: 2.0, ..of("trace(x)") }
         );
         assert_eq!(Arriving::parse("poisson").unwrap(), Arriving::Process(super::super::Process::Poisson));
         let error = |text: &str| Arriving::parse(text).unwrap_err().to_string();
@@ -398,6 +474,8 @@ mod tests {
             ("trace(a.log,sped=2)", "did you mean speed?"),
             ("trace(a.log,spread=maybe)", "spread=yes or spread=no"),
             ("trace(a.log,2)", "speed=NUMBER"),
+            ("trace(a.log,from=1m,to=30s)", "ends after from=60s"),
+            ("trace(a.log,from=1)", "from=1"),
             ("trace(a.log,requests=all)", "requests=own, or leave it out"),
         ] {
             assert!(error(text).contains(part), "{text}: {}", error(text));
@@ -418,6 +496,38 @@ mod tests {
         // Gaps of 1 and 2.5 s: sd 0.75 about 1.75.
         assert!((trace.gap_cov - 0.75 / 1.75).abs() < 1e-12);
         assert!((trace.profile().total() - 3.0).abs() < 1e-9);
+    }
+
+    /// A part of a log begins at its own zero and keeps the labels; it is cut on the log's clock, and its warm-up is on the run's.
+    #[test]
+    fn a_part_of_a_log_is_a_trace() {
+        let labels = ["a", "b"].map(str::to_owned).to_vec();
+        let logged =
+            Logged { labels, steps: vec![0, 1, 0, 1, 1], ..millis(&[5_000, 6_000, 7_500, 8_000, 9_000]) };
+        let cut = |text: &str| Trace::with_steps(&of(text), &logged).unwrap();
+        let (trace, steps) = cut("trace(x,from=1s,to=4s,speed=2,requests=own)");
+        assert_eq!(trace.instants().to_vec(), [0, 750, 1_000].map(Nanos::from_millis));
+        assert_eq!((&*steps, trace.arrivals, trace.end), (&[1, 0, 1][..], 3, Nanos::from_secs(1)));
+        // What arrives at its end is left out, and its beginning is its zero even where nothing arrives then.
+        assert_eq!(
+            cut("trace(x,from=2s)").0.instants().to_vec(),
+            [500, 1_000, 2_000].map(Nanos::from_millis)
+        );
+        let mut limited = of("trace(x,from=1s,speed=2)");
+        limited.limit(Nanos::from_millis(1_500));
+        assert_eq!(limited.to_string(), "trace(x,speed=2,from=1s,to=4s)");
+        limited.limit(Nanos::from_secs(9));
+        assert_eq!(limited.to, Some(Nanos::from_secs(4)), "it ended before");
+        // One arrival in a second of warm-up, four in the three seconds after; gaps of 1.5, 0.5 and 1 s.
+        let warm = cut("trace(x,warmup=1s)").0;
+        let profile = warm.profile();
+        assert!((profile.cumulative(Nanos::from_secs(1)) - 1.0).abs() < 1e-9);
+        assert!((profile.total() - 5.0).abs() < 1e-9);
+        assert!((warm.gap_cov - libm::sqrt(0.5 / 3.0)).abs() < 1e-12, "{}", warm.gap_cov);
+        for text in ["trace(x,from=1h)", "trace(x,from=3100ms)", "trace(x,to=1s)"] {
+            let error = Trace::new(&of(text), &logged).unwrap_err();
+            assert!(matches!(error, NoTrace::NothingLeft { length: Nanos(4_000_000_000), .. }), "{error}");
+        }
     }
 
     /// Whole seconds are spread over their second, others not, and what is said counts. The draws are the file's own.

@@ -257,6 +257,13 @@ impl Plan {
         }
     }
 
+    /// Whether it was read back without the instants of a log that it repeats.
+    pub fn lacks_instants(&self) -> bool {
+        let lacks =
+            |group: &Group| matches!(&group.source, Source::Trace(trace) if trace.instants().is_empty());
+        self.groups.iter().any(lacks)
+    }
+
     /// The process of the sessions that arrive, where they have one: that of the only group that does, or Poisson where
     /// all that do are (the sum of Poisson processes is one; Kingman 1993).
     pub fn process(&self) -> Option<Process> {

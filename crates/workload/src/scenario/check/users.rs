@@ -186,7 +186,7 @@ fn logged(group: &written::Group, of: &TraceOf, at: Span, reader: &mut Reader<'_
             let own = of.own.then(|| (of.clone(), logged, at));
             Some(Way {
                 source: Source::Trace(Arc::new(trace)),
-                warm: Nanos::ZERO,
+                warm: of.warmup,
                 end: Some(end),
                 users: 0,
                 own,

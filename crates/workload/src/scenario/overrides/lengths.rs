@@ -1,7 +1,8 @@
-//! `duration`, `ramp`, `warmup` and `requests`: how long the only group comes, or how much work it does.
+//! `duration`, `ramp`, `warmup` and `requests`: how long the only group comes, or how much work it does. The length of a log is a limit.
 
 use super::Given;
 use super::group::{called, only, way};
+use crate::arrivals::{Arriving, TraceOf};
 use crate::scenario::source::Problem;
 use crate::scenario::tree::{self, Kind, Tree, Typed};
 use headway_base::Nanos;
@@ -12,6 +13,9 @@ pub(super) fn duration(root: &mut Tree, how: &Given<'_>, value: Tree) -> Result<
     let group = only(root, how, |group| group.get("phases").is_some(), &["phases"])?;
     if let Some(work) = group.get_mut("work") {
         work.set("within", how.place, &value);
+        return Ok(());
+    }
+    if change_trace(group, how, &value, TraceOf::limit)? {
         return Ok(());
     }
     let phases = phases(group, how)?;
@@ -57,6 +61,9 @@ pub(super) fn ramp(root: &mut Tree, how: &Given<'_>, value: Tree) -> Result<(), 
 /// How long the value is held before anything counts; zero: not at all.
 pub(super) fn warmup(root: &mut Tree, how: &Given<'_>, value: Tree) -> Result<(), Problem> {
     let group = only(root, how, |group| group.get("phases").is_some(), &["phases", "0", "hold"])?;
+    if change_trace(group, how, &value, |of, time| of.warmup = time)? {
+        return Ok(());
+    }
     let phases = phases(group, how)?;
     let warms = |phase: &Tree| phase.get("warmup").is_some_and(is_true);
     let first = phases.iter().position(|phase| !warms(phase)).unwrap_or(phases.len());
@@ -85,6 +92,24 @@ pub(super) fn requests(root: &mut Tree, how: &Given<'_>, value: Tree) -> Result<
         }
     }
     Ok(())
+}
+
+/// Changes the log that says when the group arrives, by a time; whether there is one.
+fn change_trace(
+    group: &mut Tree,
+    how: &Given<'_>,
+    value: &Tree,
+    change: impl FnOnce(&mut TraceOf, Nanos),
+) -> Result<bool, Problem> {
+    let process = group.get_mut("arrive").and_then(|arrive| arrive.get_mut("process"));
+    let Some(Tree { kind: Kind::Scalar(process), .. }) = process else { return Ok(false) };
+    let Ok(Arriving::Trace(mut of)) = Arriving::parse(&process.text) else { return Ok(false) };
+    let Kind::Scalar(time) = &value.kind else { return Ok(false) };
+    let time = parse_time(&time.text).map_err(|error| Problem::new(how.place, error.to_string()))?;
+    change(&mut of, time);
+    process.text = of.to_string();
+    process.lines.clear();
+    Ok(true)
 }
 
 /// The phases of a group that has some or could; a hold of the default length if none are written.

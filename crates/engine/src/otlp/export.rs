@@ -1,0 +1,343 @@
+//! An export: an observer, and a thread that sends what the observer is shown.
+
+use super::{Collector, PATIENCE};
+use crate::collect::{Observer, SoFar};
+use crate::snapshot::Snapshot;
+use crate::{Error, RunSpec};
+use headway_live::post::{NotPosted, Poster};
+use headway_report::otlp::{self, Stretch};
+use headway_report::words::export::{Exports, NotExported, not_exported};
+use headway_stats::Summary;
+use headway_workload::Shard;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The end waits for the export that goes on, and then for the last one.
+const LONGEST_END: Duration = Duration::from_secs(2 * PATIENCE.as_secs() + 1);
+
+/// The export of one run, until it is [closed](Export::close).
+pub struct Export {
+    shared: Arc<Shared>,
+    /// Snapshots since the last one that was exported, and how many there are to be.
+    seen: u32,
+    every: u32,
+}
+
+struct Shared {
+    collector: Collector,
+    poster: Poster,
+    resource: Vec<(String, String)>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Handed over, and not taken up yet.
+    handed: Option<Numbers>,
+    /// Whether an export goes on.
+    sending: bool,
+    /// When the run began, nanoseconds since the Unix epoch.
+    from: Option<u64>,
+    exports: Exports,
+    over: bool,
+}
+
+/// Numbers to be sent.
+enum Numbers {
+    SoFar(Box<SoFar>),
+    Final(Box<Summary>),
+}
+
+impl Export {
+    /// Opens an export of that run; `instance` tells this process from others. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// A collector with HTTPS, and no roots to verify its certificate against.
+    pub fn open(collector: Collector, spec: &RunSpec, instance: u64) -> Result<Export, Error> {
+        let poster = Poster::new(&collector.url, collector.headers.clone())
+            .map_err(|error| Error::usage(anyhow::anyhow!(error).context("--otlp")))?;
+        let every = collector.every.max(1);
+        let resource = resource(spec, instance);
+        let (state, changed) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { collector, poster, resource, state, changed });
+        let of_thread = shared.clone();
+        thread::Builder::new()
+            .name("otlp".into())
+            .spawn(move || of_thread.send())
+            .map_err(|error| Error::failed(anyhow::anyhow!(error).context("--otlp")))?;
+        Ok(Export { shared, seen: 0, every })
+    }
+
+    /// The run has ended, and these are its final numbers.
+    pub fn ended(&self, summary: &Summary) {
+        let mut state = self.shared.lock();
+        state.handed = Some(Numbers::Final(Box::new(summary.clone())));
+        state.over = true;
+        self.shared.changed.notify_all();
+    }
+
+    /// Waits for the last export, for eleven seconds at most, and says what did not arrive, if anything.
+    pub fn close(self) -> Option<String> {
+        let until = Instant::now() + LONGEST_END;
+        let mut state = self.shared.lock();
+        while state.handed.is_some() || state.sending {
+            let Some(left) = until.checked_duration_since(Instant::now()) else { break };
+            state = self.shared.wait(state, left);
+        }
+        let mut exports = state.exports.clone();
+        let unsent = u64::from(state.handed.is_some()) + u64::from(state.sending);
+        if unsent > 0 {
+            exports.begun += unsent;
+            exports.failed += unsent;
+            exports.last_failed = true;
+            exports.why = Some(NotExported::NoAnswer(LONGEST_END.as_secs_f64()));
+        }
+        let redactor = &self.shared.collector.redactor;
+        let place = redactor.hide_url(&self.shared.collector.url);
+        not_exported(&exports, &place).map(|text| redactor.hide(&text).into_owned())
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        self.shared.lock().over = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Observer for Export {
+    fn wants_so_far(&mut self) -> bool {
+        self.seen += 1;
+        if self.seen < self.every {
+            return false;
+        }
+        self.seen = 0;
+        let mut state = self.shared.lock();
+        let idle = state.handed.is_none() && !state.sending;
+        state.exports.skipped += u64::from(!idle);
+        idle
+    }
+
+    fn so_far(&mut self, so_far: SoFar, _: &Snapshot) {
+        let mut state = self.shared.lock();
+        state.from.get_or_insert_with(|| unix_now().saturating_sub(so_far.at().0.max(0) as u64));
+        state.handed = Some(Numbers::SoFar(Box::new(so_far)));
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>, left: Duration) -> MutexGuard<'a, State> {
+        self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Sends what is handed over, until the run has ended and all is sent.
+    fn send(&self) {
+        headway_live::host::give_way();
+        let mut state = self.lock();
+        loop {
+            let Some(numbers) = state.handed.take() else {
+                if state.over {
+                    return;
+                }
+                state = self.wait(state, PATIENCE);
+                continue;
+            };
+            state.sending = true;
+            let from = state.from;
+            drop(state);
+            let is_last = matches!(numbers, Numbers::Final(_));
+            let outcome = self.export(numbers, from);
+            state = self.lock();
+            state.sending = false;
+            state.exports.begun += 1;
+            if let Err(why) = outcome {
+                state.exports.failed += 1;
+                state.exports.last_failed = is_last;
+                state.exports.why = Some(why);
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    fn export(&self, numbers: Numbers, from: Option<u64>) -> Result<(), NotExported> {
+        let to = unix_now();
+        let summary = match numbers {
+            Numbers::SoFar(so_far) => so_far.summary(),
+            Numbers::Final(summary) => *summary,
+        };
+        let length = (summary.measured.to_s.max(0.0) * 1e9) as u64;
+        let from = from.unwrap_or_else(|| to.saturating_sub(length));
+        let body = otlp::request(&summary, &self.resource, Stretch { from, to });
+        let answer = self.poster.post(otlp::MEDIA_TYPE, &body, PATIENCE).map_err(|error| match error {
+            NotPosted::Status(status) => NotExported::Status(status),
+            NotPosted::TimedOut => NotExported::NoAnswer(PATIENCE.as_secs_f64()),
+            NotPosted::Failed(error) => NotExported::Failed(error),
+        })?;
+        let redactor = &self.collector.redactor;
+        match otlp::rejected(&answer) {
+            Some(otlp::Rejected { numbers, why }) => {
+                Err(NotExported::Rejected { numbers, why: redactor.hide_foreign(&why).into_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn unix_now() -> u64 {
+    headway_live::clock::unix_now().max(0) as u64
+}
+
+/// Of whom the numbers are, by the semantic conventions of OpenTelemetry where they have a name for it.
+fn resource(spec: &RunSpec, instance: u64) -> Vec<(String, String)> {
+    let (plan, shown) = (&spec.plan, &spec.shown);
+    let own = [
+        ("service.name", "headway".to_owned()),
+        ("service.version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("service.instance.id", format!("{instance:016x}")),
+        ("headway.run.name", spec.name.clone()),
+        ("headway.run.seed", plan.seed.to_string()),
+    ];
+    let shard = (plan.shard != Shard::WHOLE).then(|| ("headway.run.shard", plan.shard.to_string()));
+    let notes = shown.notes.iter().map(|(key, value)| (format!("headway.note.{key}"), value.clone()));
+    own.into_iter().chain(shard).map(|(key, value)| (key.to_owned(), value)).chain(notes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_workload::redact::Redactor;
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    /// Answers each request with the next of these; the bodies that came.
+    fn collector(answers: Vec<&'static str>) -> (String, thread::JoinHandle<Vec<Vec<u8>>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1/metrics", listener.local_addr().unwrap());
+        let served = thread::spawn(move || {
+            answers.into_iter().map(|answer| serve(&mut listener.accept().unwrap().0, answer)).collect()
+        });
+        (url, served)
+    }
+
+    fn serve(socket: &mut TcpStream, answer: &str) -> Vec<u8> {
+        let (mut all, mut block) = (Vec::new(), [0; 4_096]);
+        loop {
+            let n = socket.read(&mut block).unwrap();
+            all.extend_from_slice(&block[..n]);
+            let head = all.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4);
+            let Some(head) = head else { continue };
+            let text = String::from_utf8_lossy(&all[..head]).to_lowercase();
+            assert!(text.contains("api-key: s3cr3t-value") && text.contains(otlp::MEDIA_TYPE), "{text}");
+            let length = text.split("content-length: ").nth(1).unwrap().split("\r\n").next().unwrap();
+            let length: usize = length.parse().unwrap();
+            if all.len() == head + length {
+                socket.write_all(answer.as_bytes()).unwrap();
+                return all.split_off(head);
+            }
+        }
+    }
+
+    fn open(url: String) -> Export {
+        let headers = vec![("api-key".to_owned(), "s3cr3t-value".to_owned())];
+        let mut redactor = Redactor::default();
+        redactor.know("s3cr3t-value");
+        let collector = Collector { url, headers, every: 2, redactor };
+        let profile = headway_base::Profile::new(&[headway_base::Phase::hold(
+            headway_base::Nanos::from_secs(1),
+            headway_base::Rate(10.0),
+        )]);
+        let group = headway_workload::plan::Group::open(headway_workload::Process::Poisson, profile);
+        let plan = headway_workload::Plan::of(
+            7,
+            group,
+            headway_base::Nanos::ZERO,
+            headway_base::Nanos::from_secs(1),
+        );
+        Export::open(collector, &RunSpec::new("shop", plan, 1), 5).unwrap()
+    }
+
+    const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+    #[test]
+    fn the_final_numbers_are_sent_with_the_run_that_they_are_of() {
+        let (url, served) = collector(vec![OK]);
+        let export = open(url);
+        export.ended(&Summary::default());
+        assert_eq!(export.close(), None);
+        let body = &served.join().unwrap()[0];
+        for part in [
+            "headway_measured_seconds",
+            "headway.run.seed",
+            "service.instance.id",
+            "0000000000000005",
+            "shop",
+        ] {
+            assert!(body.windows(part.len()).any(|seen| seen == part.as_bytes()), "{part}");
+        }
+    }
+
+    #[test]
+    fn what_a_collector_refuses_is_said_without_secrets() {
+        // Field 1, a message of 18 bytes: 3 numbers rejected, "got s3cr3t-value".
+        let partial = "\u{a}\u{14}\u{8}\u{3}\u{12}\u{10}got s3cr3t-value";
+        let head =
+            format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", partial.len());
+        let partial: &'static str = Box::leak((head + partial).into_boxed_str());
+        let refusing = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        for (answer, part) in [(partial, "rejected 3 numbers (got "), (refusing, "status 503")] {
+            let (url, served) = collector(vec![answer]);
+            let export = open(url);
+            export.ended(&Summary::default());
+            let said = export.close().unwrap();
+            assert!(
+                said.contains(part) && said.contains("1 of 1 export failed, the final numbers"),
+                "{said}"
+            );
+            assert!(!said.contains("s3cr3t"), "{said}");
+            served.join().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_collector_that_is_down_is_said_at_the_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        drop(listener);
+        let export = open(url);
+        export.ended(&Summary::default());
+        let said = export.close().unwrap();
+        assert!(
+            said.contains("1 of 1 export failed, the final numbers among them: ") && said.contains("refused"),
+            "{said}"
+        );
+    }
+
+    /// Every second snapshot is exported; one that would come before the last has ended is left out and counted.
+    #[test]
+    fn an_export_that_goes_on_is_not_waited_for() {
+        let (url, served) = collector(vec![OK]);
+        let mut export = open(url);
+        assert_eq!(
+            [export.wants_so_far(), export.wants_so_far(), export.wants_so_far()],
+            [false, true, false]
+        );
+        export.shared.lock().sending = true;
+        assert!(!export.wants_so_far());
+        export.shared.lock().sending = false;
+        export.ended(&Summary::default());
+        assert!(
+            export
+                .close()
+                .unwrap()
+                .ends_with("1 export skipped, since the collector had not answered the one before")
+        );
+        served.join().unwrap();
+    }
+}
