@@ -4,11 +4,14 @@ Prints Markdown. See bench/README.md.
 
     cargo build --release --features full && cargo build --release -p headway-engine --example shards
     python3 bench/scale.py store                # SHARDS=100 processes, 10 requests a second each, which share a folder
+    python3 bench/scale.py bucket               # the same in a bucket of moto's S3 server, which must be there for this python3 (pip install 'moto[server]')
     python3 bench/scale.py merge                # RECORDS=10 million records, of 8 shards and of SHARDS, made up by bench/merge.py's program
 """
 
 import collections
+import contextlib
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -16,8 +19,10 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../.ci/e2e")]
 from merge import MAKER, merged  # noqa: E402
+from storing import BUCKET, Bucket, Moto, variables  # noqa: E402
 from tools import HEADWAY, free_port, table, wait_for  # noqa: E402
 
 SHARDS = int(os.environ.get("SHARDS", "100"))
@@ -27,9 +32,29 @@ MILLIONS = float(os.environ.get("RECORDS", "10"))
 MANY, RATE, LONG_S = 1_000, 100_000, 60
 
 
-def store():
-    folder = tempfile.mkdtemp(prefix="headway-bench-", dir=os.environ.get("FOLDER"))
-    place, target = f"{folder}/run", free_port()
+def store(in_bucket=False):
+    with contextlib.ExitStack() as stack:
+        folder = tempfile.mkdtemp(prefix="headway-bench-", dir=os.environ.get("FOLDER"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        if not in_bucket:
+            shards_in(folder, f"{folder}/run", lambda: sizes_of(f"{folder}/run"))
+            return
+        moto = stack.enter_context(Moto(pathlib.Path(folder)))
+        bucket = Bucket(moto.url)
+        os.environ.update(variables(moto.url))
+        shards_in(folder, f"s3://{BUCKET}/run", lambda: {name.removeprefix("run/"): size for name, size in bucket.sizes("run/").items()})
+        asked = collections.Counter(re.findall(r'"(GET|PUT|HEAD) /', moto.log.read_text()))
+        print(f"Requests: {dict(asked)}, {sum(asked.values()) / SHARDS:.0f} a shard, those of the merge among them.\n")
+
+
+def sizes_of(place):
+    """Bytes of each file, by its name below the place."""
+    files = [os.path.join(at, name) for at, _, names in os.walk(place) for name in names]
+    return {os.path.relpath(file, place): os.path.getsize(file) for file in files}
+
+
+def shards_in(folder, place, sizes):
+    target = free_port()
     serve = subprocess.Popen([HEADWAY, "serve", "-l", f"127.0.0.1:{target}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for(target)
@@ -38,23 +63,20 @@ def store():
         for i in range(SHARDS):
             command = [HEADWAY, "run", *load, "--shard", f"{i}/{SHARDS}", "--start-at", "barrier", "--out", place]
             with open(f"{folder}/said-{i}", "w") as said:
-                shards.append(subprocess.Popen(command, stdout=said, stderr=said))
+                shards.append(subprocess.Popen(command, stdout=said, stderr=said, cwd=folder))
         codes = collections.Counter(shard.wait() for shard in shards)
         took = time.time() - begun
         if set(codes) - {0, 98}:
             sys.exit(f"shards ended with {codes}: {open(f'{folder}/said-0').read()[-800:]}")
         files = collections.defaultdict(list)
-        for at, _, names in os.walk(place):
-            for name in names:
-                file = os.path.join(at, name)
-                files[re.sub(r"[0-9]+", "i", os.path.relpath(file, place))].append(os.path.getsize(file))
+        for name, size in sizes().items():
+            files[re.sub(r"[0-9]+", "i", name)].append(size)
         seconds, cpu, peak, summary = merged(HEADWAY, [place], f"{folder}/merged")
     finally:
         serve.terminate()
         serve.wait()
-        shutil.rmtree(folder, ignore_errors=True)
     n = sum(summary["outcomes"].values())
-    print(f"## A folder of {SHARDS} shards, {SECONDS} s of plan ({took:.0f} s in all), {n:,} records\n")
+    print(f"## {'A bucket' if '://' in place else 'A folder'} of {SHARDS} shards, {SECONDS} s of plan ({took:.0f} s in all), {n:,} records\n")
     table(["file", "how many", "mean bytes"], [[name, len(sizes), f"{sum(sizes) / len(sizes):,.0f}"] for name, sizes in sorted(files.items())])
     every = [size for sizes in files.values() for size in sizes]
     print(f"{len(every) / SHARDS:.1f} files a shard. Merged in {seconds:.1f} s ({cpu:.1f} s of processor), {peak:,.0f} MiB.\n")
@@ -110,4 +132,4 @@ def merge():
 
 if __name__ == "__main__":
     for what in sys.argv[1:] or ["store", "merge"]:
-        {"store": store, "merge": merge}[what]()
+        {"store": store, "bucket": lambda: store(in_bucket=True), "merge": merge}[what]()

@@ -13,14 +13,14 @@ import yaml
 from harness import ROOT, Headway, Serve, check, contains, environment, equal, expect, never_started, planned, tool
 
 DEPLOY = ROOT / "deploy"
-VARIABLES = {"NAME": "run42", "SHARDS": "8", "IMAGE": "registry.test/headway:1", "CLAIM": "results", "DEADLINE": "1800"}
+VARIABLES = {"NAME": "run42", "SHARDS": "8", "IMAGE": "registry.test/headway:1", "CLAIM": "results", "OUT": "/shared/run42", "DEADLINE": "1800"}
 # The first in which backoffLimitPerIndex is on by default, the one that made it stable, and the newest that the package knows.
 KUBERNETES = ["1.29", "1.33", "1.37"]
 
 
-def rendered(name, variables=None):
-    """A manifest as the docs render it."""
-    text = (DEPLOY / "kubernetes" / name).read_text()
+def rendered(name, variables=None, sed=""):
+    """A manifest as the docs render it; with a bucket they put it through sed."""
+    text = tool("sed", sed, DEPLOY / "kubernetes" / name)
     variables = VARIABLES if variables is None else variables
     equal(set(re.findall(r"\$\{?(\w+)", text)) - set(variables), set(), f"variables of {name} that nobody sets")
     done = subprocess.run(["envsubst"], input=text, capture_output=True, text=True, env=environment(**variables), check=True)
@@ -68,6 +68,22 @@ def schema(_):
     for name in ("SHARDS", "DEADLINE"):
         job = rendered("job.yaml", {**VARIABLES, name: ""})
         expect(job["spec"]["completions" if name == "SHARDS" else "activeDeadlineSeconds"] is None, f"{name} is not set: {job['spec']}")
+
+
+@check("deploy: with a bucket, as the docs render it, the manifests are what the schema takes, mount no shared volume, and hold no credential")
+def bucket(_):
+    import kubernetes_validate
+
+    script, = re.findall(r"\| sed '([^']*)' \|", (ROOT / "docs/scale.md").read_text())
+    variables = {name: value for name, value in VARIABLES.items() if name != "CLAIM"} | {"OUT": "s3://load-tests/run42"}
+    for name in ("job.yaml", "merge.yaml"):
+        each = rendered(name, variables, script)
+        kubernetes_validate.validate(each, KUBERNETES[-1], strict=True)
+        expect("/shared" not in json.dumps(each) and "s3://load-tests/run42" in json.dumps(each), f"{name}: {each}")
+        container, = pod(each)["containers"]
+        equal({mount["name"] for mount in container["volumeMounts"]}, {volume["name"] for volume in pod(each)["volumes"]}, "volumes")
+        equal(container["envFrom"], [{"secretRef": {"name": "run42", "optional": True}}], "where credentials come from")
+        expect("AWS_" not in json.dumps(each), f"{name}: {each}")
 
 
 @check("deploy: the Job replays no shard, has a deadline, limits memory alone, and has no rights; both Jobs agree")

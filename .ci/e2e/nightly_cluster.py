@@ -1,7 +1,8 @@
-"""Shards past one machine: `deploy/` on Slurm and by ssh, on hosts that are network namespaces and share a folder.
+"""Shards past one machine: `deploy/` on Slurm and by ssh, on hosts that are network namespaces and share a folder or a bucket.
 What is asserted holds for the target and for the plan, by means of their own: the log of arrivals of `headway serve`, `headway plan`, the
 shards' logs read by pyarrow."""
 
+import contextlib
 import json
 import math
 import signal
@@ -12,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cluster import HUB, NODES, Hosts, Slurm, Sshd, serving
-from harness import ROOT, Headway, check, code_of, equal, expect, headway, never_started, note, planned, spawn, tool, wait_for
+from harness import ROOT, Headway, check, code_of, environment, equal, expect, headway, never_started, note, planned, spawn, tool, wait_for
 from logs import read_log
+from storing import BUCKET, Bucket, Moto, variables
 
 SHARDS = 8
 # Eight generators and the target share the cores: none polls, and each comes before what else runs here.
@@ -111,15 +113,58 @@ def spread(tasks):
     return nodes
 
 
-@check("cluster: eight shards by sbatch on three nodes of Slurm: union = plan, received = sent, summary = that of all logs; independent at the target", alone=True)
-def slurm_folder(tmp):
+class Folder:
+    """A folder that all hosts see."""
+
+    def __init__(self, tmp):
+        self.out, self.env = tmp / "shared/run", {}
+        self.out.parent.mkdir()
+
+    def plan(self):
+        """That of any shard, once there is one."""
+        return next((file.read_bytes() for file in self.out.glob("*/plan.json")), None)
+
+    def shards(self):
+        return self.out
+
+
+class InBucket:
+    """A bucket in an S3 server at that URL, which the hub reaches."""
+
+    def __init__(self, tmp, url, wrap):
+        self.out, self.env, self.tmp, self.bucket = f"s3://{BUCKET}/run", variables(url), tmp, Bucket(url, wrap)
+
+    def plan(self):
+        name = next((name for name in self.bucket.names("run/") if name.endswith("/plan.json")), None)
+        return name and self.bucket.read(name)
+
+    def shards(self):
+        """A folder with the log of each shard, put together of its pieces."""
+        for i in range(SHARDS):
+            folder = self.tmp / "fetched" / str(i)
+            folder.mkdir(parents=True)
+            pieces = [self.bucket.read(name) for name in self.bucket.names(f"run/{i}/parts/")]
+            (folder / "records.arrow").write_bytes(b"".join(pieces))
+        return self.tmp / "fetched"
+
+
+@contextlib.contextmanager
+def meeting(hosts, tmp, in_bucket):
+    """Where the shards meet."""
+    if not in_bucket:
+        yield Folder(tmp)
+        return
+    inside = hosts.inside(hosts.hub)
+    with Moto(tmp, HUB, inside) as moto:
+        yield InBucket(tmp, moto.url, inside)
+
+
+def on_slurm(tmp, in_bucket):
     load = ["-R", "500", "-d", "65s", "--seed", "2"]
-    shared = tmp / "shared"
-    shared.mkdir()
-    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, log):
+    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, log), meeting(hosts, tmp, in_bucket) as place:
         with Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
-            job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *load, *GENTLE, "--start-at", soon(), "--out", shared / "run")
-            merge = slurm.submit(f"--dependency=afterany:{job}", MERGE, shared / "run", "--expect", SHARDS, "--out", shared / "merged")
+            job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *load, *GENTLE, "--start-at", soon(), "--out", place.out, **place.env)
+            merge = slurm.submit(f"--dependency=afterany:{job}", MERGE, place.out, "--expect", SHARDS, "--out", tmp / "merged", **place.env)
             tasks = slurm.ended(job, 180)
             merging = slurm.ended(merge, 120)[0]
             said = (tmp / f"headway-{merge}-merge.log").read_text()
@@ -127,7 +172,8 @@ def slurm_folder(tmp):
         logs = "\n".join(file.read_text()[-300:] for file in tmp.glob("headway-*.log"))
         expect({task.code for task in tasks.values()} <= {0, 98}, f"the shards ended with {tasks}: {logs}")
         expect(merging.code in (0, 98), f"the merge ended with {merging}: {said[-1500:]}")
-    whole(tmp, shared / "run", shared / "merged", load, log, merging.code)
+        shards = place.shards()
+    whole(tmp, shards, tmp / "merged", load, log, merging.code)
     expect(received(log) >= 30_000, f"only {received(log)} arrivals at the target")
     headway("audit", log, "--json", "audit.json", "--quiet", cwd=tmp).exits(0)
     verdict = json.loads((tmp / "audit.json").read_text())["verdict"]
@@ -136,22 +182,38 @@ def slurm_folder(tmp):
     equal(verdict["pattern"], "independent", f"headways at the target ({[r for r in verdict['pattern_rules'] if r['outcome'] != 'pass']})")
 
 
-@check("cluster: a node that loses power midway: its shards are named, what they had given counts, exit 3, within the deadline", alone=True)
-def power_cut(tmp):
+@check("cluster: eight shards by sbatch on three nodes of Slurm, in a folder: union = plan, received = sent, summary = that of all logs; independent at the target", alone=True)
+def slurm_folder(tmp):
+    on_slurm(tmp, in_bucket=False)
+
+
+@check("cluster: eight shards by sbatch on three nodes of Slurm, in a bucket: union = plan, received = sent, summary = that of all logs; independent at the target", alone=True)
+def slurm_bucket(tmp):
+    on_slurm(tmp, in_bucket=True)
+
+
+@check("cluster: a node that loses power midway: its shards are named, what they had given to a folder counts, exit 3, within the deadline", alone=True)
+def cut_from_folder(tmp):
+    power_cut(tmp, in_bucket=False)
+
+
+@check("cluster: a node that loses power midway: its shards are named, what they had given to a bucket counts, exit 3, within the deadline", alone=True)
+def cut_from_bucket(tmp):
+    power_cut(tmp, in_bucket=True)
+
+
+def power_cut(tmp, in_bucket):
     length_s, timeout_s, grace_s, cut_s = 24, 3, 5, 14
-    place = tmp / "shared/run"
-    place.parent.mkdir()
-    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, _), Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
-        flags = ["-R", "200", "-d", f"{length_s}s", "--seed", "9", "--timeout", f"{timeout_s}s", *GENTLE, "--start-at", soon(), "--out", place]
-        job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *flags)
-        later = slurm.submit(f"--dependency=afterany:{job}", MERGE, place, "--expect", SHARDS, "--out", tmp / "later")
+    with Hosts() as hosts, serving(hosts, tmp, *SERVE) as (url, _), meeting(hosts, tmp, in_bucket) as place, Slurm(hosts, tmp, math.ceil(SHARDS / NODES)) as slurm:
+        flags = ["-R", "200", "-d", f"{length_s}s", "--seed", "9", "--timeout", f"{timeout_s}s", *GENTLE, "--start-at", soon(), "--out", place.out]
+        job = slurm.submit(f"--array=0-{SHARDS - 1}", RUN, url, *flags, **place.env)
+        later = slurm.submit(f"--dependency=afterany:{job}", MERGE, place.out, "--expect", SHARDS, "--out", tmp / "later", **place.env)
         # As one runs it meanwhile, on a machine that the cut does not reach.
         waits = ["--expect", SHARDS, "--wait", "--grace", f"{grace_s}s", "--out", "merged"]
-        waiting = Headway(["merge", place, *waits], tmp, wrap=hosts.inside(hosts.hub))
+        waiting = Headway(["merge", place.out, *waits], tmp, wrap=hosts.inside(hosts.hub), env=environment(**place.env))
         wait_for(lambda: {task.state for task in slurm.tasks(job).values()} == {"RUNNING"}, "all tasks to run", 60)
         lost = spread(slurm.tasks(job))[f"n{NODES - 1}"]
-        plan = wait_for(lambda: next(place.glob("*/plan.json"), None), "a start", 60)
-        zero = json.loads(plan.read_text())["zero_unix_ns"] / 1e9
+        zero = json.loads(wait_for(place.plan, "a start", 60))["zero_unix_ns"] / 1e9
         time.sleep(max(0.0, zero + cut_s - time.time()))
         hosts.cut(NODES - 1)
         hosts.end(hosts.nodes[-1])

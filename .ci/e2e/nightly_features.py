@@ -1,10 +1,10 @@
-"""A build without Parquet, SQLite, zstd and OTLP: it says what it lacks and how to get it, and leaves nothing behind."""
+"""A build without Parquet, SQLite, zstd, OTLP and buckets: it says what it lacks and how to get it, and leaves nothing behind."""
 
 import http.server
 import shutil
 import threading
 
-from harness import ROOT, all_ended, check, contains, expect, flat, headway, run
+from harness import ROOT, all_ended, check, contains, equal, expect, flat, headway, run
 
 SAMPLES = ROOT / "crates/import/tests/samples"
 
@@ -33,6 +33,14 @@ def others(tmp):
     ended = headway("audit", SAMPLES / "jmeter-csv/1830_AggRpt.csv.zst", cwd=tmp)
     lacks(ended, "zstd", "zstd")
     contains(flat(ended.err), "zstd -dc", "stderr")
+
+
+@check("features: without bucket, a bucket as a destination exits 2, of run and of merge")
+def bucket(tmp):
+    shard = ["run", "http://127.0.0.1:9/", "-R", "10", "-d", "1s", "--seed", "1", "--shard", "0/2"]
+    for command in ([*shard, "--out", "s3://load-tests/run42"], ["merge", "s3://load-tests/run42"]):
+        lacks(headway(*command, cwd=tmp), "buckets", "bucket")
+    equal(list(tmp.iterdir()), [], "files that were left")
 
 
 class Packed(http.server.BaseHTTPRequestHandler):

@@ -4,7 +4,7 @@
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
     run.py --nightly         the slow, hostile ones instead
     run.py --cluster         those of shards on Slurm and by ssh instead
-    run.py --default-features   those of a binary without Parquet, SQLite, zstd and OTLP instead
+    run.py --default-features   those of a binary without Parquet, SQLite, zstd, OTLP and buckets instead
 
 One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset, and the Python packages that .ci/run
 installs. HEADWAY names another binary than target/release/headway. A check never asserts that a run was fast or its load
@@ -36,7 +36,7 @@ MODULES = [
     "check_usage", "check_plan", "check_arrivals", "check_demo", "check_nginx", "check_tls", "check_connection", "check_redirects", "check_traces", "check_http2", "check_udp", "check_tcp", "check_connects", "check_serve", "check_records", "check_proxy", "check_names",
     "check_verdict", "check_thresholds", "check_scenario", "check_sessions", "check_failures", "check_reasons",
     "check_workloads", "check_sim", "check_study", "check_search", "check_beside", "check_compare", "check_lab", "check_convert", "check_translate", "check_interrupt",
-    "check_bad_targets", "check_scale", "check_output", "check_secrets", "check_lost", "check_wait", "check_doctor", "check_audit", "check_deploy", "check_watch",
+    "check_bad_targets", "check_scale", "check_bucket", "check_output", "check_secrets", "check_lost", "check_wait", "check_doctor", "check_audit", "check_deploy", "check_watch",
 ]
 
 # Slow ones, for .ci/nightly.

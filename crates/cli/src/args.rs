@@ -521,7 +521,7 @@ impl WaitArgs {
 #[derive(ClapArgs, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]. With `run --shard` the place that all shards share
+    /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]. With `run --shard` the place that all shards share, a folder or s3://bucket/prefix (gs://, az://)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Reports in files.

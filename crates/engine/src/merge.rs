@@ -9,6 +9,7 @@ mod pass;
 #[cfg(test)]
 mod tests;
 
+use crate::destination::StoreError;
 use crate::destination::layout::Done;
 use crate::manifest::Manifest;
 use crate::recompute::{Told, cut_short};
@@ -22,6 +23,7 @@ use headway_stats::{Summary, Threshold};
 use headway_workload::arrivals::Arrival;
 use headway_workload::{Plan, Shard};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// Zeros of the shards' plans which differ by at most this are one zero: machines read a common start from clocks of their own.
 pub const SAME_ZERO: Nanos = Nanos::from_millis(1);
@@ -137,6 +139,9 @@ pub enum Error {
         /// How many shards the run has.
         count: u32,
     },
+    /// The store of the destination refuses or fails.
+    #[error(transparent)]
+    Store(StoreError),
     /// A folder, a manifest or a log cannot be read.
     #[error(transparent)]
     Unreadable(anyhow::Error),
@@ -175,11 +180,15 @@ pub struct Shards {
     plan: Plan,
     /// Numbers of the shards of a destination that have left no log, with the machines that had taken them.
     absent: Vec<(u32, Option<String>)>,
+    /// Where the folders are that were fetched; kept until they are merged.
+    _fetched: Option<TempDir>,
 }
 
 #[derive(Debug)]
 struct Run {
     folder: RunFolder,
+    /// Where it is for people: the folder, or what it was fetched from.
+    place: PathBuf,
     manifest: Manifest,
     shard: Shard,
     summary: Option<Summary>,
@@ -246,7 +255,7 @@ impl Shards {
                 path.display()
             )));
         }
-        Ok(Shards { runs, plan, absent })
+        Ok(Shards { runs, plan, absent, _fetched: None })
     }
 
     /// How many shards the run has, those that are missing included.
@@ -267,7 +276,7 @@ impl Shards {
         let found = self.count();
         match expected.filter(|&expected| expected != found) {
             Some(expected) => {
-                let place = self.runs[0].folder.path().display().to_string();
+                let place = self.runs[0].place.display().to_string();
                 Err(Error::OtherCount { place, expected, found })
             }
             None => Ok(()),
@@ -301,8 +310,8 @@ impl Shards {
         if let Some(bytes) = crate::manifest::arrivals(&self.plan) {
             out.write_new(headway_records::folder::ARRIVALS, &bytes).map_err(unwritable)?;
         }
-        for log in &truncated {
-            summary.verdict.findings.push(cut_short(log));
+        for run in self.runs.iter().filter(|run| truncated.contains(&run.folder.records())) {
+            summary.verdict.findings.push(cut_short(&run.place));
         }
         if let Some(finding) = self.started_apart() {
             summary.verdict.findings.push(finding);
@@ -503,11 +512,12 @@ impl Run {
             return Err(Error::NotAShard(path.to_owned()));
         }
         let summary = std::fs::read(folder.summary()).ok().and_then(|text| headway_report::parse(&text).ok());
-        Ok(Run { folder, manifest, shard, summary, played: None })
+        let place = path.to_owned();
+        Ok(Run { folder, place, manifest, shard, summary, played: None })
     }
 
     fn belongs_to(&self, other: &Run) -> Result<(), Error> {
-        let paths = || (self.folder.path().to_owned(), other.folder.path().to_owned());
+        let paths = || (self.place.clone(), other.place.clone());
         let count = |run: &Run| ("the number of shards", run.shard.count().to_string());
         let all = |run: &Run| std::iter::once(count(run)).chain(run.manifest.in_common());
         let differs = all(self).zip(all(other)).find(|(one, other)| one != other);
@@ -557,7 +567,7 @@ impl Run {
 
     fn stranger(&self, row: &Record, next: Option<Arrival>) -> Error {
         Error::NotOfThePlan {
-            run: self.folder.path().to_owned(),
+            run: self.place.clone(),
             shard: self.shard.to_string(),
             k: row.k,
             intended: row.intended,

@@ -41,7 +41,7 @@ pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, tol
     let whole = merge.merged().truncated.is_empty();
     let mut summary = recomputed.finish(told, whole);
     if !whole {
-        summary.verdict.findings.push(cut_short(log));
+        summary.verdict.findings.push(cut_short(log.parent().unwrap_or(log)));
     }
     Ok(summary)
 }
@@ -192,9 +192,8 @@ impl Workers {
     }
 }
 
-/// That a log has no end mark.
-pub(crate) fn cut_short(log: &Path) -> Finding {
-    let folder = log.parent().unwrap_or(log);
+/// That the log in that run folder has no end mark.
+pub(crate) fn cut_short(folder: &Path) -> Finding {
     Finding {
         id: FindingId::LogCutShort,
         severity: Severity::Warning,

@@ -220,6 +220,7 @@ impl Kept {
         if let Some(error) = &log_failure {
             summary.verdict.findings.push(log_finding(error, rows_lost, rows_written));
         }
+        summary.verdict.findings.extend(publisher.as_ref().and_then(Publisher::finding));
         let style = headway_report::Style::default();
         let files = [(headway_records::folder::SUMMARY, "json"), (headway_records::folder::REPORT, "html")];
         let write = |folder: &RunFolder| {
@@ -236,14 +237,21 @@ impl Kept {
 /// The folder for the results of a run of that name: `out`, else one of its own under `headway-runs`.
 ///
 /// # Errors
-/// The folder exists ([`Error::Usage`]), or cannot be made.
+/// The folder exists, or is a bucket ([`Error::Usage`]); or it cannot be made.
 pub fn run_folder(out: Option<&Path>, name: &str) -> Result<RunFolder, Error> {
     match out {
-        // A folder that is taken is the user's to name anew.
-        Some(path) => RunFolder::create_exact(path).map_err(|error| match error {
-            headway_records::Error::Exists { .. } => Error::usage(anyhow::anyhow!(error).context("--out")),
-            other => other.into(),
-        }),
+        Some(path) => match Address::parse(path)? {
+            // A folder that is taken is the user's to name anew.
+            Address::Folder(path) => RunFolder::create_exact(&path).map_err(|error| match error {
+                headway_records::Error::Exists { .. } => {
+                    Error::usage(anyhow::anyhow!(error).context("--out"))
+                }
+                other => other.into(),
+            }),
+            Address::Bucket(url) => Err(Error::usage(anyhow::anyhow!(
+                "--out {url}: a bucket is for the shards of a run (run --shard i/N); name a folder"
+            ))),
+        },
         None => {
             let stamp = jiff::Zoned::now().strftime("%Y%m%dT%H%M%S").to_string();
             Ok(RunFolder::create(Path::new("headway-runs"), name, &stamp)?)

@@ -7,8 +7,9 @@ use crate::settings::{Output, Subject, outputs_fit, reports_fit, study_of_part};
 use crate::{interrupt, progress};
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
+use headway_engine::destination::Address;
 use headway_engine::experiment::part::{Merged, Missing, Parts};
-use headway_engine::merge::destination::{Destination, Standing, Watch};
+use headway_engine::merge::destination::{Destination, Standing, Watch, every};
 use headway_engine::merge::{Error, Shards};
 use headway_engine::{Control, run_folder, show_percentiles};
 use headway_live::clock;
@@ -18,9 +19,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-/// How often a destination is looked at while its shards run.
-const EVERY: Duration = Duration::from_secs(1);
 
 /// How often is looked whether the user waits any longer.
 const AWAKE: Duration = Duration::from_millis(50);
@@ -75,8 +73,9 @@ struct Found {
 fn find(args: &MergeArgs) -> Result<Found, Failure> {
     let is_run = |path: &PathBuf| path.join(RECORDS).is_file() || path.file_name() == Some(RECORDS.as_ref());
     // A single path that is no run folder should be a destination: the error names what it lacks of one.
+    let is_one = |path: &PathBuf| Ok::<_, Failure>(Destination::is_one(&Address::parse(path)?));
     let of_shards = args.wait
-        || args.runs.iter().any(|path| Destination::is_one(path))
+        || args.runs.iter().map(is_one).collect::<Result<Vec<_>, _>>()?.contains(&true)
         || matches!(&args.runs[..], [one] if !is_run(one));
     let found = match &args.runs[..] {
         [place] if of_shards => {
@@ -117,16 +116,25 @@ fn find(args: &MergeArgs) -> Result<Found, Failure> {
 
 /// The destination. While it is waited for it may come to be.
 fn opened(args: &MergeArgs, place: &Path, control: &Control) -> Result<Destination, Failure> {
+    let store = Address::parse(place)?.open()?;
     let (begun, grace) = (Instant::now(), Duration::from_nanos(args.grace.0.max(0) as u64));
     loop {
-        match Destination::open(place) {
+        match Destination::open(store.clone()) {
             Err(Error::NotADestination { .. })
                 if args.wait && control.asked() == 0 && begun.elapsed() < grace =>
             {
-                sleep(AWAKE);
+                pause(every(&*store), control);
             }
             opened => return opened.map_err(failure),
         }
+    }
+}
+
+/// Waits so long, or until the user waits no longer.
+fn pause(long: Duration, control: &Control) {
+    let next = Instant::now() + long;
+    while Instant::now() < next && control.asked() == 0 {
+        sleep(AWAKE);
     }
 }
 
@@ -150,10 +158,8 @@ fn wait(args: &MergeArgs, destination: &Destination, control: &Control) -> Resul
         if let Some(line) = &mut line {
             line.show(&standing);
         }
-        let next = Instant::now() + EVERY;
-        while Instant::now() < next && control.asked() == 0 {
-            sleep(AWAKE);
-        }
+        let left = (standing.until_unix_ns - clock::unix_now()).clamp(0, i128::from(i64::MAX));
+        pause(every(destination.store()).min(Duration::from_nanos(left as u64)), control);
         standing = watch.look(clock::unix_now()).map_err(failure)?;
     }
     if let Some(line) = &line {
@@ -216,6 +222,7 @@ fn lacks(Missing { shard, has, of, is_there }: &Missing) -> String {
 fn failure(error: Error) -> Failure {
     match error {
         Error::Unwritable(error) => error.into(),
+        Error::Store(error) => headway_engine::Error::from(error).into(),
         Error::Unreadable(error) => Failure::usage(error),
         missing @ Error::NoRecords { .. } => Failure { error: missing.into(), code: INCOMPLETE },
         refused => Failure::usage(refused),

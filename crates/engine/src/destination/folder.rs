@@ -17,6 +17,9 @@ const UNFINISHED: &str = ".unfinished-";
 /// Coarsest tick of a kernel by which times of modification are stamped.
 const TICK: Nanos = Nanos::from_millis(10);
 
+/// How often a shard says how it stands.
+const INTERVAL: Nanos = Nanos::from_secs(2);
+
 /// A folder as a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Folder {
@@ -132,6 +135,14 @@ impl Store for Folder {
 
     fn resolution(&self) -> Nanos {
         TICK
+    }
+
+    fn interval(&self) -> Nanos {
+        INTERVAL
+    }
+
+    fn folder(&self) -> Option<&Path> {
+        Some(&self.path)
     }
 }
 

@@ -1,10 +1,12 @@
 //! The destination of a sharded run: a place that all shards share, in which each writes its own results and merging finds them.
 //!
-//! It is a [`Store`] of named objects: a folder, local or shared ([`folder`]). What stands in it is in [`layout`]. There is no leader: who
+//! It is a [`Store`] of named objects: a folder, local or shared ([`folder`]), or a bucket (`bucket`, a feature). What stands in it is in [`layout`]. There is no leader: who
 //! comes first makes what all need, by creating it once. A shard takes its [`Seat`]
 //! before it sends anything. Deliberately absent: the merge.
 
 pub mod address;
+#[cfg(feature = "bucket")]
+pub(crate) mod bucket;
 pub mod folder;
 pub mod layout;
 mod offset;
@@ -18,6 +20,7 @@ pub use seat::Seat;
 
 use headway_base::Nanos;
 use std::fmt::Debug;
+use std::path::Path;
 use thiserror::Error;
 
 /// How long shards wait for each other at a barrier unless something else is asked for, and how long a merge waits after the last sign of
@@ -43,6 +46,15 @@ pub struct Entry {
     /// When it was last written by the store's clock, nanoseconds since the Unix epoch, rounded down to the store's
     /// [resolution](Store::resolution).
     pub modified_unix_ns: i128,
+}
+
+/// Requests to a store that failed, and were tried again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failures {
+    /// How many.
+    pub n: u64,
+    /// What the last one met, secrets replaced.
+    pub last: String,
 }
 
 /// What is wrong with a store.
@@ -110,4 +122,17 @@ pub trait Store: Debug + Send + Sync {
 
     /// Times of modification are rounded down to a multiple of this, or to less.
     fn resolution(&self) -> Nanos;
+
+    /// How often a shard says how it stands. Whoever waits for shards goes by this too.
+    fn interval(&self) -> Nanos;
+
+    /// The folder that it is. None: files are published in it piece by piece, and fetched from it.
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
+
+    /// What failed so far and was tried again within a call, if anything.
+    fn failures(&self) -> Option<Failures> {
+        None
+    }
 }

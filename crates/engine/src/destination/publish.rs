@@ -7,7 +7,9 @@ use crate::collect::Observer;
 use crate::{Error, Snapshot};
 use anyhow::{Context as _, anyhow};
 use headway_base::{Fnv1a, Nanos};
-use headway_records::RunFolder;
+use headway_records::{RunFolder, folder};
+use headway_stats::summary::evidence::Run as Evidence;
+use headway_stats::summary::{Finding, FindingId, Severity};
 use headway_workload::Plan;
 use headway_workload::plan::SessionsOf;
 use std::fs::{self, File};
@@ -17,9 +19,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-
-/// How often a shard says how it stands: in a folder, and in a bucket, where each object costs.
-const EVERY: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
 /// Most bytes of one piece of a log, and so of memory.
 const PIECE: u64 = 32 << 20;
@@ -61,12 +60,12 @@ impl Publisher {
         let pieces = Pieces { path: folder.records(), ..Pieces::default() };
         let mut telling = Telling { offered: Offered::new(plan), seat: seat.clone(), pieces };
         if seat.is_remote() {
-            for name in [headway_records::folder::PLAN, headway_records::folder::SCENARIO] {
+            for name in [folder::PLAN, folder::ARRIVALS, folder::SCENARIO] {
                 publish_file(&seat, folder, name)?;
             }
         }
         telling.tell(&headway_base::Snapshot::default())?;
-        let every = EVERY[usize::from(seat.is_remote())];
+        let every = Duration::from_nanos(seat.store.interval().0 as u64);
         let watched = shared.clone();
         let work = move || {
             headway_live::host::give_way();
@@ -75,15 +74,30 @@ impl Publisher {
                 let waited = watched.changed.wait_timeout_while(standing, every, |standing| !standing.over);
                 let standing = *waited.unwrap_or_else(PoisonError::into_inner).0;
                 // A store that fails now may do better the next time; at the end it is said.
-                let _ = telling.tell(&standing.now);
+                let told = telling.tell(&standing.now);
                 if standing.over {
                     return telling.pieces;
                 }
-                let _ = telling.publish_log();
+                let _ = told.map_err(Error::from).and_then(|()| telling.publish_log());
             }
         };
         let thread = thread::Builder::new().name("publisher".to_owned()).spawn(work)?;
         Ok(Publisher { seat, shared, thread: Some(thread) })
+    }
+
+    /// That the store failed while the run went on, if it did.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        let failures = self.seat.store.failures()?;
+        let place = self.seat.store.place();
+        let evidence = Evidence::StoreFailed { place, failures: failures.n, last: failures.last };
+        Some(Finding {
+            id: FindingId::StoreFailed,
+            severity: Severity::Info,
+            evidence: vec![evidence.into()],
+            value: Some(failures.n as f64),
+            n: failures.n,
+            ..Finding::default()
+        })
     }
 
     /// The run has ended, with so many rows in its log in `folder`.
@@ -253,7 +267,7 @@ impl Ending {
                     pieces = Pieces { path: folder.records(), ..Pieces::default() };
                 }
                 pieces.publish(&seat)?;
-                for name in [headway_records::folder::SUMMARY, headway_records::folder::REPORT] {
+                for name in [folder::SUMMARY, folder::REPORT] {
                     publish_file(&seat, &folder, name)?;
                 }
             }
@@ -331,10 +345,13 @@ mod tests {
         fn resolution(&self) -> Nanos {
             Nanos::ZERO
         }
+        fn interval(&self) -> Nanos {
+            Nanos::from_secs(10)
+        }
     }
 
-    /// A seat of shard 1 of 3, and the folder of its run: in memory where `local` is not given.
-    fn seat(store: Arc<dyn Store>, local: Option<PathBuf>) -> Seat {
+    /// A seat of shard 1 of 3.
+    fn seat(store: Arc<dyn Store>) -> Seat {
         let run = RunDocument {
             schema: SCHEMA.to_owned(),
             version: String::new(),
@@ -345,7 +362,7 @@ mod tests {
             plan_end_ns: 0,
             timeout_s: 1.0,
         };
-        Seat { store, run, shard: Shard::new(1, 3).unwrap(), folder: local, offset: None }
+        Seat { store, run, shard: Shard::new(1, 3).unwrap(), offset: None }
     }
 
     fn snapshot(at: Nanos, started: u64, ended: u64, failed: u64) -> Snapshot {
@@ -361,7 +378,7 @@ mod tests {
     fn in_a_folder_a_shard_tells_how_it_stands_and_that_it_is_done() {
         let place = tempfile::tempdir().unwrap();
         let store = Arc::new(crate::destination::folder::Folder::new(place.path()));
-        let seat = seat(store.clone(), Some(place.path().join("1")));
+        let seat = seat(store.clone());
         let folder = seat.run_folder("test").unwrap();
         let plan = plan(7, 300.0, Shard::new(1, 3).unwrap());
         let mut publisher = Publisher::begin(seat, &plan, &folder).unwrap();
@@ -388,7 +405,7 @@ mod tests {
         let folder = RunFolder::within(at.path()).unwrap();
         folder.write_new("plan.json", b"the plan").unwrap();
         let plan = plan(7, 300.0, Shard::new(1, 3).unwrap());
-        let seat = seat(store.clone(), None);
+        let seat = seat(store.clone());
         let publisher = Publisher::begin(seat.clone(), &plan, &folder).unwrap();
         assert_eq!(
             store.names(),
@@ -429,7 +446,7 @@ mod tests {
         let at = tempfile::tempdir().unwrap();
         let store = Arc::new(Memory::default());
         let folder = RunFolder::within(at.path()).unwrap();
-        let seat = seat(store.clone(), None);
+        let seat = seat(store.clone());
         let mut pieces = Pieces { path: folder.records(), ..Pieces::default() };
         fs::write(folder.records(), b"one two thr").unwrap();
         pieces.publish(&seat).unwrap();
@@ -446,7 +463,7 @@ mod tests {
         fs::write(folder.records(), b"one").unwrap();
         store.fails.store(true, Ordering::SeqCst);
         let pieces = Pieces { path: folder.records(), ..Pieces::default() };
-        let ending = Ending { seat: seat(store.clone(), None), pieces, rows: 1, folder: folder.clone() };
+        let ending = Ending { seat: seat(store.clone()), pieces, rows: 1, folder: folder.clone() };
         let Err(Error::Failed(error)) = ending.finish(0) else { panic!("it cannot be published") };
         let told = format!("{error:#}");
         let where_it_is = format!(

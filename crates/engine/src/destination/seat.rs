@@ -14,7 +14,6 @@ use headway_stats::summary::{Finding, FindingId, Severity};
 use headway_workload::Shard;
 use serde::Deserialize;
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,8 +24,6 @@ pub struct Seat {
     pub(super) store: Arc<dyn Store>,
     pub(super) run: RunDocument,
     pub(super) shard: Shard,
-    /// The shard's own folder, where the store is a folder.
-    pub(super) folder: Option<PathBuf>,
     /// This machine's clock minus the store's.
     pub(super) offset: Option<Offset>,
 }
@@ -63,11 +60,7 @@ impl Seat {
             plan_end_ns: manifest.plan.end_ns,
             timeout_s: manifest.asked.timeout_s.unwrap_or(0.0),
         };
-        let folder = match address {
-            Address::Folder(path) => Some(path.join(shard.index().to_string())),
-            Address::Bucket(_) => None,
-        };
-        Seat { store, run, shard, folder, offset: None }.sit(manifest)
+        Seat { store, run, shard, offset: None }.sit(manifest)
     }
 
     /// Sits down where all is as it must be.
@@ -149,15 +142,15 @@ impl Seat {
 
     /// The run folder of the shard: in the destination where that is a folder, else one of its own under `headway-runs`.
     pub(crate) fn run_folder(&self, name: &str) -> Result<RunFolder, Error> {
-        match &self.folder {
-            Some(path) => Ok(RunFolder::within(path)?),
+        match self.store.folder() {
+            Some(path) => Ok(RunFolder::within(&path.join(self.shard.index().to_string()))?),
             None => crate::run_folder(None, name),
         }
     }
 
     /// Whether the files of the run are published piece by piece.
     pub(super) fn is_remote(&self) -> bool {
-        self.folder.is_none()
+        self.store.folder().is_none()
     }
 
     /// The name of an object of this shard.
@@ -282,8 +275,8 @@ impl Seat {
     }
 }
 
-/// How often a shard at the barrier looks who is there: in a folder, and in a bucket.
-const LOOKS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+/// A shard at the barrier looks so often who is there within the interval in which it says how it stands.
+const LOOKS: i64 = 8;
 
 /// How far ahead the start lies when all are there: that each has read of it, and is ready, by then.
 const AHEAD: Nanos = Nanos::from_secs(5);
@@ -302,7 +295,7 @@ impl Seat {
             offset_ns: self.offset.map(|offset| [offset.least.0, offset.most.0]),
         };
         self.store.put(&layout::ready(self.shard.index()), &layout::json(&ready))?;
-        let every = LOOKS[usize::from(self.is_remote())];
+        let every = Duration::from_nanos((self.store.interval().0 / LOOKS) as u64);
         loop {
             match self.read::<StartDocument>(layout::START)? {
                 Some(StartDocument::NEVER) => {
@@ -338,15 +331,15 @@ impl Seat {
         }
     }
 
-    /// Of the first shards that came to the barrier, up to 64, the machine whose clock is the farthest from this one's, and this one's minus that.
+    /// Of the first shards that came to the barrier, up to 64 (in a bucket 8, for each is a request that takes its time), the machine whose clock is the farthest from this one's, and this one's minus that.
     ///
     /// # Errors
     /// The store fails, or a clock is surely too far off.
     pub(crate) fn farthest(&self) -> Result<Option<(String, Offset)>, Error> {
-        const MOST: u32 = 64;
+        let most = if self.is_remote() { 8 } else { 64 };
         let Some(own) = self.offset else { return Ok(None) };
         let mut farthest: Option<(String, Offset)> = None;
-        for i in (0..self.shard.count().min(MOST)).filter(|i| *i != self.shard.index()) {
+        for i in (0..self.shard.count().min(most)).filter(|i| *i != self.shard.index()) {
             let Some(ready) = self.read::<Ready>(&layout::ready(i))? else { continue };
             let Some([least, most]) = ready.offset_ns else { continue };
             let theirs = Offset { least: Nanos(least), most: Nanos(most) };
@@ -568,6 +561,9 @@ pub(super) mod tests {
         }
         fn resolution(&self) -> Nanos {
             Nanos::from_secs(1)
+        }
+        fn interval(&self) -> Nanos {
+            self.0.interval()
         }
     }
 

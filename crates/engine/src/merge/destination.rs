@@ -3,21 +3,25 @@
 //! Deliberately absent: what writes a destination ([`crate::destination`]), clocks and waiting: whoever waits says what time it is.
 
 use super::{Error, Played, Run, Shards};
-use crate::destination::folder::Folder;
 use crate::destination::layout::{
     CLAIM, Claim, DONE, Done, PROGRESS, Progress, RUN, RunDocument, SCHEMA, START, StartAt, StartDocument,
-    of_shard, parse,
+    of_shard, parse, part,
 };
-use crate::destination::{Entry, LONGEST_MEETING, Store, StoreError};
+use crate::destination::{Address, Entry, LONGEST_MEETING, Store};
 use headway_base::Nanos;
 use headway_workload::Shard;
 use headway_workload::plan::LONGEST;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
 
-/// A shard whose progress is younger than this is alive.
-pub const ALIVE: Nanos = Nanos::from_secs(10);
+/// A shard that has said nothing for so many of the intervals in which shards of that destination say how they stand is not alive.
+pub const ALIVE: i64 = 5;
 
 /// A shard that began so much earlier or later than the run is of another run.
 const ANOTHER_START: Nanos = Nanos::from_secs(1);
@@ -25,32 +29,36 @@ const ANOTHER_START: Nanos = Nanos::from_secs(1);
 /// A destination, and what run it is of.
 #[derive(Debug)]
 pub struct Destination {
-    store: Box<dyn Store>,
-    folder: PathBuf,
+    store: Arc<dyn Store>,
     run: RunDocument,
 }
 
 impl Destination {
-    /// Whether that folder is a destination.
-    pub fn is_one(path: &Path) -> bool {
-        path.join(RUN).is_file()
+    /// Whether that is a destination, or a bucket, which is nothing else.
+    pub fn is_one(address: &Address) -> bool {
+        match address {
+            Address::Folder(path) => path.join(RUN).is_file(),
+            Address::Bucket(_) => true,
+        }
     }
 
-    /// The destination at that folder.
+    /// The destination in that store.
     ///
     /// # Errors
     /// It is none, or of another version.
-    pub fn open(path: &Path) -> Result<Destination, Error> {
-        let store = Box::new(Folder::new(path));
+    pub fn open(store: Arc<dyn Store>) -> Result<Destination, Error> {
         let place = store.place();
-        let found = if path.is_dir() { read::<RunDocument>(&*store, RUN)? } else { None };
+        let path = store.folder();
+        let found = match path.is_none_or(Path::is_dir) {
+            true => read::<RunDocument>(&*store, RUN)?,
+            false => None,
+        };
         let Some(run) = found else {
-            let is_empty = || path.read_dir().is_ok_and(|mut files| files.next().is_none());
-            let why = match () {
-                () if !path.exists() => "there is nothing",
-                () if !path.is_dir() => "a file, and no destination",
-                () if is_empty() => "it is empty: no shard has come yet",
-                () => "no destination of a sharded run: no run.json in it",
+            let why = match path {
+                Some(path) if !path.exists() => "there is nothing",
+                Some(path) if !path.is_dir() => "a file, and no destination",
+                _ if store.list("").map_err(Error::Store)?.is_empty() => "it is empty: no shard has come yet",
+                _ => "no destination of a sharded run: no run.json in it",
             };
             return Err(Error::NotADestination { place, why });
         };
@@ -60,7 +68,12 @@ impl Destination {
                 "{place}/{RUN}: {found}; accepted: schema {SCHEMA} and 1 shard or more"
             )));
         }
-        Ok(Destination { store, folder: path.to_owned(), run })
+        Ok(Destination { store, run })
+    }
+
+    /// Its store.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
     }
 
     /// How many shards the run has.
@@ -81,26 +94,30 @@ impl Destination {
         }
     }
 
-    /// The shards that have left a log, checked to be those of this run.
+    /// The shards that have left a log, checked to be those of this run. What is not in a folder is fetched into a temporary one, which goes with
+    /// them.
     ///
     /// # Errors
     /// Something in it is of another run, cannot be read, or no shard has left a log.
     pub fn shards(&self) -> Result<Shards, Error> {
         let place = self.store.place();
-        let listed = self.store.list("").map_err(failed)?;
+        let listed = self.store.list("").map_err(Error::Store)?;
         let here = indices(&listed);
         if let Some(&beyond) = here.range(self.run.shards..).next() {
             return Err(Error::Beyond { place, index: beyond, count: self.run.shards });
         }
+        let fetched = match self.store.folder() {
+            Some(_) => None,
+            None => Some(tempfile::tempdir().map_err(|error| Error::Unwritable(error.into()))?),
+        };
         let (mut runs, mut absent) = (Vec::new(), Vec::new());
         for index in 0..self.run.shards {
             let claim = read::<Claim>(&*self.store, &of_shard(index, CLAIM))?;
             let host = claim.map(|claim| claim.host);
-            let folder = self.folder.join(index.to_string());
-            let has = |name: &str| folder.join(name).is_file();
-            if has(headway_records::folder::PLAN) && has(headway_records::folder::RECORDS) {
-                let done = read::<Done>(&*self.store, &of_shard(index, DONE))?;
-                let run = Run { played: Some(Played { host, done }), ..Run::open(&folder)? };
+            let done = read::<Done>(&*self.store, &of_shard(index, DONE))?;
+            if let Some(folder) = self.folder_of(index, done.as_ref(), &listed, fetched.as_ref())? {
+                let place = PathBuf::from(format!("{place}/{index}"));
+                let run = Run { played: Some(Played { host, done }), place, ..Run::open(&folder)? };
                 self.belongs(&run, index)?;
                 run.is_as_long_as_said()?;
                 runs.push(run);
@@ -111,7 +128,53 @@ impl Destination {
         if runs.is_empty() {
             return Err(Error::NoRecords { place, count: self.run.shards });
         }
-        Shards::of(runs, absent)
+        Ok(Shards { _fetched: fetched, ..Shards::of(runs, absent)? })
+    }
+
+    /// The run folder of a shard, if it has left plan and records.
+    fn folder_of(
+        &self,
+        index: u32,
+        done: Option<&Done>,
+        listed: &[Entry],
+        fetched: Option<&TempDir>,
+    ) -> Result<Option<PathBuf>, Error> {
+        use headway_records::folder::{ARRIVALS, PLAN, RECORDS, SUMMARY};
+        let own = of_shard(index, "");
+        let Some(fetched) = fetched else {
+            let folder = self.store.folder().map(|path| path.join(own));
+            return Ok(folder.filter(|folder| [PLAN, RECORDS].iter().all(|name| folder.join(name).is_file())));
+        };
+        let here: BTreeSet<&str> = listed.iter().filter_map(|entry| entry.name.strip_prefix(&own)).collect();
+        // Those beyond what a shard says in the end are of a log that it published anew.
+        let last = done.and_then(|done| done.parts).unwrap_or(u32::MAX);
+        let mut parts = (1..=last)
+            .map(|n| part(index, n))
+            .take_while(|name| here.contains(&name[own.len()..]))
+            .peekable();
+        if !here.contains(PLAN) || parts.peek().is_none() {
+            return Ok(None);
+        }
+        let folder = fetched.path().join(index.to_string());
+        let unwritable = |error: std::io::Error| {
+            let room = format!(
+                "{}: the logs of all shards are fetched into it (TMPDIR names another place)",
+                folder.display()
+            );
+            Error::Unwritable(anyhow::Error::new(error).context(room))
+        };
+        fs::create_dir(&folder).map_err(unwritable)?;
+        for name in [PLAN, ARRIVALS, SUMMARY] {
+            if let Some(bytes) = self.store.get(&of_shard(index, name)).map_err(Error::Store)? {
+                fs::write(folder.join(name), bytes).map_err(unwritable)?;
+            }
+        }
+        let mut log = File::create(folder.join(RECORDS)).map_err(unwritable)?;
+        for name in parts {
+            let bytes = self.store.get(&name).map_err(Error::Store)?.unwrap_or_default();
+            log.write_all(&bytes).map_err(unwritable)?;
+        }
+        Ok(Some(folder))
     }
 
     /// Holds what a shard says of itself to what the run is.
@@ -135,7 +198,7 @@ impl Destination {
         ];
         match differs.into_iter().find(|(_, of_run, of_shard)| of_run != of_shard) {
             Some((what, of_run, of_shard)) => {
-                Err(Error::OtherRun { shard: run.folder.path().to_owned(), what, of_run, of_shard })
+                Err(Error::OtherRun { shard: run.place.clone(), what, of_run, of_shard })
             }
             None => Ok(()),
         }
@@ -149,13 +212,14 @@ impl Destination {
 
 /// A document of the store, if it is there.
 fn read<T: DeserializeOwned>(store: &dyn Store, name: &str) -> Result<Option<T>, Error> {
-    let bytes = store.get(name).map_err(failed)?;
+    let bytes = store.get(name).map_err(Error::Store)?;
     let place = || format!("{}/{name}", store.place());
     bytes.map(|bytes| parse(&place(), &bytes)).transpose().map_err(Error::Unreadable)
 }
 
-fn failed(error: StoreError) -> Error {
-    Error::Unreadable(error.into())
+/// How often a destination is looked at while its shards run: twice as often as they say how they stand.
+pub fn every(store: &dyn Store) -> Duration {
+    Duration::from_nanos((store.interval().0 / 2) as u64)
 }
 
 /// Numbers of the shards that have left anything.
@@ -175,7 +239,7 @@ pub struct Standing {
     pub shards: u32,
     /// Shards that have ended.
     pub done: u32,
-    /// Shards that have not ended, and have written progress within [`ALIVE`].
+    /// Shards that have not ended, and have written progress within [`ALIVE`] intervals.
     pub alive: u32,
     /// Arrivals that fell due so far, over all shards.
     pub offered: u64,
@@ -232,7 +296,7 @@ impl<'a> Watch<'a> {
     pub fn look(&mut self, now: i128) -> Result<Standing, Error> {
         let store = &*self.destination.store;
         let first = self.changed.is_none();
-        for Entry { name, size, modified_unix_ns } in store.list("").map_err(failed)? {
+        for Entry { name, size, modified_unix_ns } in store.list("").map_err(Error::Store)? {
             let is = (size, modified_unix_ns);
             if self.listed.insert(name.clone(), is) == Some(is) {
                 continue;
@@ -275,8 +339,9 @@ impl<'a> Watch<'a> {
     }
 
     fn standing(&self, now: i128) -> Standing {
+        let alive = i128::from(self.destination.store.interval().0 * ALIVE);
         let is_alive = |seen: &&Seen| {
-            let fresh = seen.fresh.is_some_and(|fresh| now - fresh < i128::from(ALIVE.0));
+            let fresh = seen.fresh.is_some_and(|fresh| now - fresh < alive);
             fresh && !seen.done
         };
         let sum = |of: fn(&Progress) -> u64| self.shards.values().map(|seen| of(&seen.progress)).sum();
@@ -325,6 +390,7 @@ impl Run {
         if found == said {
             return Ok(());
         }
-        Err(Error::NotAsDone { log: self.folder.records(), what, found, said })
+        let log = self.place.join(headway_records::folder::RECORDS);
+        Err(Error::NotAsDone { log, what, found, said })
     }
 }

@@ -2,15 +2,19 @@
 
 use super::destination::{ALIVE, Destination, Standing, Watch};
 use super::*;
-use crate::destination::LONGEST_MEETING;
+use crate::destination::bucket::Bucket;
+use crate::destination::folder::Folder;
 use crate::destination::layout::{
-    CLAIM, Claim, PROGRESS, Progress, RUN, RunDocument, SCHEMA, START, StartAt, StartDocument, json,
+    CLAIM, Claim, DONE, PROGRESS, Progress, RUN, RunDocument, SCHEMA, START, StartAt, StartDocument, json,
+    of_shard, parse, part,
 };
+use crate::destination::{LONGEST_MEETING, Store};
 use headway_base::{Outcome, Rate, Stamp};
 use headway_records::{LogWriter, folder};
 use headway_workload::Process;
 use headway_workload::plan::LONGEST;
 use std::fs;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// How many shards the plan has.
@@ -138,8 +142,12 @@ fn destination(ended: impl IntoIterator<Item = u32>) -> TempDir {
     at
 }
 
+fn store(at: &Path) -> Arc<dyn Store> {
+    Arc::new(Folder::new(at))
+}
+
 fn shards(at: &Path) -> Result<Shards, Error> {
-    Destination::open(at)?.shards()
+    Destination::open(store(at))?.shards()
 }
 
 fn merge(shards: Shards) -> Result<Merged, Error> {
@@ -240,13 +248,14 @@ fn what_is_no_destination_of_one_run_is_refused() {
         change(&mut document);
         with(&|at| put(at, RUN, &document))
     };
-    let expected = |at: &Path| Destination::open(at).and_then(|destination| destination.expect(Some(8)));
+    let expected =
+        |at: &Path| Destination::open(store(at)).and_then(|destination| destination.expect(Some(8)));
     let at = with(&|_| {});
     assert_eq!(
         expected(at.path()).unwrap_err().to_string(),
         format!("--expect 8: the run in {} has 3 shards", at.path().display())
     );
-    assert!(Destination::open(at.path()).unwrap().expect(Some(3)).is_ok());
+    assert!(Destination::open(store(at.path())).unwrap().expect(Some(3)).is_ok());
     refused(of_run(|run| run.shards = 2).path(), &["/2: the run in ", " has 2 shards, 0 to 1"]);
     refused(of_run(|run| run.shards = 4).path(), &["/0: the shard is 0/3, and 0/4 in run.json"]);
     refused(of_run(|run| run.shards = 0).path(), &["0 shards; accepted: schema headway.destination/1"]);
@@ -294,7 +303,7 @@ fn shards_are_watched_until_they_end_or_should_have() {
         put(at.path(), &format!("{index}/{PROGRESS}"), &document);
     };
     // What a file system stamps is later than these made-up times: what is there at first counts as seen then.
-    let destination = Destination::open(at.path()).unwrap();
+    let destination = Destination::open(store(at.path())).unwrap();
     let mut watch = Watch::new(&destination, Nanos::from_secs(5));
     progress(0, zero + S, 10);
     progress(1, zero - 60 * S, 20);
@@ -312,7 +321,7 @@ fn shards_are_watched_until_they_end_or_should_have() {
     progress(1, zero + 3 * S, 200);
     let standing = watch.look(zero + 4 * S).unwrap();
     assert_eq!((standing.alive, standing.sent), (2, 210));
-    let silent = zero + 4 * S + i128::from(ALIVE.0);
+    let silent = zero + 4 * S + i128::from(ALIVE) * 2 * S;
     assert_eq!(watch.look(silent - 1).unwrap().alive, 1, "that of shard 0 is older than ten seconds");
     assert_eq!(watch.look(silent).unwrap().alive, 0);
     assert!(!standing.is_over(end + 5 * S - 1) && standing.is_over(end + 5 * S));
@@ -339,7 +348,7 @@ fn without_an_end_by_the_plan_shards_are_waited_for_while_there_are_signs_of_the
         if let Some(zero_unix_ns) = start {
             put(at.path(), START, &StartDocument { zero_unix_ns });
         }
-        let destination = Destination::open(at.path()).unwrap();
+        let destination = Destination::open(store(at.path())).unwrap();
         let mut watch = Watch::new(&destination, Nanos::from_secs(5));
         // Long before its files were written, so that they count as written now.
         watch.look(0).unwrap().until_unix_ns
@@ -353,4 +362,78 @@ fn without_an_end_by_the_plan_shards_are_waited_for_while_there_are_signs_of_the
     assert_eq!(until(&by_itself, None, true), claim(1).at_unix_ns + plan);
     let work = |run: &mut RunDocument| (run.start_at, run.plan_end_ns) = (Some(StartAt::Unix(0)), LONGEST.0);
     assert_eq!(until(&work, None, true), 35 * S);
+}
+
+/// The destination in that folder, in a bucket: logs in pieces of so many bytes.
+fn in_a_bucket(at: &Path, piece: usize) -> Arc<dyn Store> {
+    let (bucket, folder) = (Bucket::in_memory(), Folder::new(at));
+    for entry in folder.list("").unwrap() {
+        let bytes = folder.get(&entry.name).unwrap().unwrap();
+        let Some((index, name)) = entry.name.split_once('/') else {
+            bucket.put(&entry.name, &bytes).unwrap();
+            continue;
+        };
+        match (index.parse(), name) {
+            (Ok(index), folder::RECORDS) => {
+                for (n, piece) in (1..).zip(bytes.chunks(piece)) {
+                    bucket.put(&part(index, n), piece).unwrap();
+                }
+            }
+            (Ok(index), DONE) => {
+                let done: Done = parse(&entry.name, &bytes).unwrap();
+                let parts = Some(done.bytes.div_ceil(piece as u64) as u32);
+                bucket.put(&of_shard(index, DONE), &json(&Done { parts, ..done })).unwrap();
+            }
+            _ => bucket.put(&entry.name, &bytes).unwrap(),
+        }
+    }
+    Arc::new(bucket)
+}
+
+#[test]
+fn from_a_bucket_shards_are_merged_to_what_their_folders_are_merged_to() {
+    let at = destination(0..COUNT);
+    let bucket = in_a_bucket(at.path(), 1_000);
+    let out = TempDir::new().unwrap();
+    let limits = Limits { same_zero: SAME_ZERO, ..Limits::default() };
+    let expected = merged(shards(at.path()).unwrap(), &out.path().join("folder"), limits);
+    let fetched = || Destination::open(bucket.clone()).unwrap().shards();
+    let found = merged(fetched().unwrap(), &out.path().join("bucket"), limits);
+    assert!(found == expected);
+    // Pieces beyond those that a shard says it has are of a log that it published anew.
+    let log = fs::read(at.path().join("1").join(folder::RECORDS)).unwrap();
+    bucket.put(&part(1, log.len().div_ceil(1_000) as u32 + 1), b"before").unwrap();
+    let found = merged(fetched().unwrap(), &out.path().join("again"), limits);
+    assert!(found == expected);
+    bucket.put(&part(1, 2), &log[..500]).unwrap();
+    let told = fetched().unwrap_err().to_string();
+    assert!(
+        told.starts_with("s3://memory/run/1/records.arrow: it has ") && told.contains(" bytes"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_shard_that_was_killed_has_given_the_pieces_up_to_the_first_that_lacks() {
+    let at = destination(0..COUNT);
+    fs::remove_file(at.path().join("1/done.json")).unwrap();
+    fs::remove_file(at.path().join("2/done.json")).unwrap();
+    let records = |index: u32| at.path().join(index.to_string()).join(folder::RECORDS);
+    let log = fs::read(records(1)).unwrap();
+    fs::write(records(1), &log[..log.len() / 2]).unwrap();
+    fs::remove_file(records(2)).unwrap();
+    let bucket = in_a_bucket(at.path(), 1_000);
+    bucket.put(&part(1, log.len() as u32), b"far beyond").unwrap();
+    let merged = merge(Destination::open(bucket).unwrap().shards().unwrap()).unwrap();
+    let of = |i: usize| (merged.summary.shards[i].log, merged.summary.shards[i].done);
+    assert_eq!(of(0), (ShardLog::Complete, Some(true)));
+    assert_eq!(of(1), (ShardLog::CutShort, Some(false)));
+    assert_eq!(of(2), (ShardLog::Missing, Some(false)));
+    let half = &merged.summary.shards[1];
+    assert!(half.records > 0 && half.without_record > 0, "{half:?}");
+    assert_eq!(half.planned, Some(half.records + half.without_record));
+    assert_eq!(merged.incomplete(), 2);
+    let cut = merged.summary.verdict.findings.iter().find(|f| f.id == FindingId::LogCutShort).unwrap();
+    let told = serde_json::to_string(&cut.evidence).unwrap();
+    assert!(told.contains("s3://memory/run/1"), "{told}");
 }

@@ -210,6 +210,12 @@ fn of(id: &FindingId) -> Vec<Evidence> {
             .map(|(from, least_s, most_s)| Run::ClockOff { from: from.into(), least_s, most_s }.into())
             .into(),
         FindingId::ClockFree => one(Run::ClockFree),
+        FindingId::StoreFailed => [1, 14]
+            .map(|failures| {
+                let last = "503 Service Unavailable: SlowDown: Please reduce your request rate".into();
+                Run::StoreFailed { place: "s3://load-tests/run42".into(), failures, last }.into()
+            })
+            .into(),
         FindingId::ShardsApart => one(Run::ShardsApart { apart_s: 0.25 }),
         FindingId::RecordsMissing => {
             let shard = |shard: &str, planned| LostShard { shard: shard.into(), planned };

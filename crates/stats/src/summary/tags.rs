@@ -130,6 +130,7 @@ tags! {
         "joined-late" JoinedLate "The run joined a plan that had begun.",
         "clock-off" ClockOff "The clocks of the machines of a run differ.",
         "clock-free" ClockFree "Nothing keeps the machine's clock right.",
+        "store-failed" StoreFailed "The destination of the shards failed for a while.",
         "shards-apart" ShardsApart "The shards of a run did not start together.",
         "records-missing" RecordsMissing "Records of some shards are missing.",
     }

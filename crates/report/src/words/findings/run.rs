@@ -166,6 +166,10 @@ fn text(of: &Run) -> String {
         Run::ClockFree => "The system says that nothing keeps this machine's clock right (STA_UNSYNC of adjtimex). Shards begin together by \
                            their clocks."
             .to_owned(),
+        Run::StoreFailed { place, failures, last } => format!(
+            "{place} failed {} during the run, and was tried again; at last: {last}. What was to go there waited on this machine's disk.",
+            plural(*failures, "time")
+        ),
         Run::LogLost { lost, written, error } => format!(
             "The log has lost {} and holds {}: {error}. The statistics have all of them.",
             plural(*lost, "row"),

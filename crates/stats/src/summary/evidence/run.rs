@@ -61,6 +61,8 @@ pub enum Run {
     ClockOff { from: String, least_s: f64, most_s: f64 },
     /// Nothing keeps this machine's clock right, as the system says.
     ClockFree,
+    /// So many requests to the destination of the shards failed and were tried again.
+    StoreFailed { place: String, failures: u64, last: String },
     /// The log lacks rows, for that error of the system.
     LogLost { lost: u64, written: u64, error: String },
     /// The log in that folder has no end mark.

@@ -1,0 +1,240 @@
+//! A bucket as a store: S3 and what speaks like it, Google Cloud Storage, Azure Blob Storage, by the crate object_store.
+//!
+//! Credentials and endpoint come from the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`), never from an address. object_store signs and tries again; [`requests`]
+//! carries its requests. Calls block, one at a time: what uses a store has a thread for that.
+
+mod requests;
+
+use super::{Entry, Failures, Put, Store, StoreError, Why};
+use futures_util::TryStreamExt as _;
+use headway_base::Nanos;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::path::Path;
+use object_store::{
+    BackoffConfig, ClientConfigKey, Error, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode, RetryConfig,
+};
+use requests::{Requests, Said};
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// How long a request is tried again while the store fails: longer than the minute that a store may be away.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// The first wait before a request is tried again, and the longest.
+const WAITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+/// How often a shard says how it stands: each object costs.
+const INTERVAL: Nanos = Nanos::from_secs(10);
+/// Stamps of objects over HTTP are whole seconds.
+const RESOLUTION: Nanos = Nanos::from_secs(1);
+
+/// A bucket as a store, below a prefix.
+#[derive(Debug)]
+pub(crate) struct Bucket {
+    place: String,
+    prefix: Path,
+    store: Box<dyn ObjectStore>,
+    runtime: Mutex<Runtime>,
+    requests: Requests,
+}
+
+impl Bucket {
+    /// The bucket of that name at that provider (`s3`, `gs` or `az`), and the prefix in it. Nothing is read or written.
+    ///
+    /// # Errors
+    /// The prefix cannot be part of a name, or the environment has settings that cannot be.
+    pub(super) fn open(scheme: &str, name: &str, prefix: &str) -> anyhow::Result<Bucket> {
+        let requests = Requests::new();
+        let retry = RetryConfig {
+            backoff: BackoffConfig { init_backoff: WAITS[0], max_backoff: WAITS[1], base: 2.0 },
+            max_retries: usize::MAX,
+            retry_timeout: PATIENCE,
+        };
+        // By it requests to a metadata service are told from others: it is not the user's to set.
+        let (key, connect) = (ClientConfigKey::ConnectTimeout, format!("{}s", requests::CONNECT.as_secs()));
+        let store: Box<dyn ObjectStore> = match scheme {
+            "gs" => Box::new(
+                GoogleCloudStorageBuilder::from_env()
+                    .with_config(GoogleConfigKey::Client(key), connect)
+                    .with_bucket_name(name)
+                    .with_retry(retry)
+                    .with_http_connector(requests.clone())
+                    .build()?,
+            ),
+            "az" => Box::new(
+                MicrosoftAzureBuilder::from_env()
+                    .with_config(AzureConfigKey::Client(key), connect)
+                    .with_container_name(name)
+                    .with_retry(retry)
+                    .with_http_connector(requests.clone())
+                    .build()?,
+            ),
+            _ => Box::new(
+                AmazonS3Builder::from_env()
+                    .with_config(AmazonS3ConfigKey::Client(key), connect)
+                    .with_bucket_name(name)
+                    .with_retry(retry)
+                    .with_http_connector(requests.clone())
+                    .build()?,
+            ),
+        };
+        let place = format!("{scheme}://{name}/{prefix}").trim_end_matches('/').to_owned();
+        Bucket::over(store, place, prefix, requests)
+    }
+
+    fn over(
+        store: Box<dyn ObjectStore>,
+        place: String,
+        prefix: &str,
+        requests: Requests,
+    ) -> anyhow::Result<Bucket> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        Ok(Bucket { place, prefix: Path::parse(prefix)?, store, runtime: Mutex::new(runtime), requests })
+    }
+
+    /// The object of that name, or what is common to the names under it.
+    fn path(&self, name: &str) -> Path {
+        self.prefix.parts().chain(Path::from(name).parts()).collect()
+    }
+
+    /// Does what is asked, and waits for it; with what the store said last.
+    fn ask<T>(&self, asked: impl Future<Output = Result<T, Error>>) -> Result<T, (Error, Said)> {
+        let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
+        self.requests.begin();
+        runtime.block_on(asked).map_err(|error| (error, self.requests.said()))
+    }
+
+    fn failed(&self, name: &str, doing: &'static str, error: &Error, said: Said) -> StoreError {
+        let refuses = matches!(
+            error,
+            Error::NotFound { .. }
+                | Error::PermissionDenied { .. }
+                | Error::Unauthenticated { .. }
+                | Error::NotSupported { .. }
+                | Error::NotImplemented { .. }
+        );
+        let why = if refuses || said.refused { Why::Refused } else { Why::Failed };
+        let mut what = if said.text.is_empty() { error.to_string() } else { said.text };
+        if said.tries > 1 {
+            what += &format!(" (tried {} times)", said.tries);
+        }
+        let place = if name.is_empty() { self.place.clone() } else { format!("{}/{name}", self.place) };
+        StoreError { place, doing, why, what }
+    }
+
+    /// What there is, if there is anything: the bucket is there at least.
+    fn found<T>(&self, name: &str, result: Result<T, (Error, Said)>) -> Result<Option<T>, StoreError> {
+        match result {
+            Ok(found) => Ok(Some(found)),
+            Err((Error::NotFound { .. }, said)) if !said.lacks_bucket => Ok(None),
+            Err((error, said)) => Err(self.failed(name, "read", &error, said)),
+        }
+    }
+
+    fn entry_of(&self, meta: &ObjectMeta) -> Option<Entry> {
+        let name = meta.location.as_ref().strip_prefix(self.prefix.as_ref())?.strip_prefix('/')?;
+        let modified = meta.last_modified;
+        let modified_unix_ns =
+            i128::from(modified.timestamp()) * 1_000_000_000 + i128::from(modified.timestamp_subsec_nanos());
+        Some(Entry { name: name.to_owned(), size: meta.size, modified_unix_ns })
+    }
+}
+
+impl Store for Bucket {
+    fn place(&self) -> String {
+        self.place.clone()
+    }
+
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<Put, StoreError> {
+        let path = self.path(name);
+        match self.ask(self.store.put_opts(&path, bytes.to_vec().into(), PutMode::Create.into())) {
+            Ok(_) => Ok(Put::Made),
+            Err((Error::AlreadyExists { .. }, _)) => Ok(Put::Taken),
+            Err((error, said)) => Err(self.failed(name, "written", &error, said)),
+        }
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.path(name);
+        let put = self.ask(self.store.put(&path, bytes.to_vec().into()));
+        put.map(drop).map_err(|(error, said)| self.failed(name, "written", &error, said))
+    }
+
+    fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.path(name);
+        let read = self.ask(async { self.store.get(&path).await?.bytes().await });
+        Ok(self.found(name, read)?.map(Into::into))
+    }
+
+    fn entry(&self, name: &str) -> Result<Option<Entry>, StoreError> {
+        let path = self.path(name);
+        // By GET: to HEAD a store says nothing of why it refuses. Only small documents are asked for.
+        let found = self.found(name, self.ask(async { Ok(self.store.get(&path).await?.meta) }))?;
+        Ok(found.and_then(|meta| self.entry_of(&meta)))
+    }
+
+    fn list(&self, under: &str) -> Result<Vec<Entry>, StoreError> {
+        let path = self.path(under);
+        let listed = self.ask(self.store.list(Some(&path)).try_collect::<Vec<ObjectMeta>>());
+        let listed = listed.map_err(|(error, said)| self.failed(under, "listed", &error, said))?;
+        let mut all: Vec<Entry> = listed.iter().filter_map(|meta| self.entry_of(meta)).collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(all)
+    }
+
+    fn resolution(&self) -> Nanos {
+        RESOLUTION
+    }
+
+    fn interval(&self) -> Nanos {
+        INTERVAL
+    }
+
+    fn failures(&self) -> Option<Failures> {
+        self.requests.failures()
+    }
+}
+
+#[cfg(test)]
+impl Bucket {
+    /// One in memory.
+    pub(crate) fn in_memory() -> Bucket {
+        let store = Box::new(object_store::memory::InMemory::new());
+        Bucket::over(store, "s3://memory/run".to_owned(), "run", Requests::new()).unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_made_once_replaced_read_and_listed_below_the_prefix() {
+        let store = Bucket::in_memory();
+        assert_eq!(store.list("").unwrap(), [], "a place that is not there holds nothing");
+        assert_eq!((store.get("0/a").unwrap(), store.entry("0/a").unwrap()), (None, None));
+        assert_eq!(store.put_new("0/a", b"one").unwrap(), Put::Made);
+        assert_eq!(store.put_new("0/a", b"two").unwrap(), Put::Taken);
+        assert_eq!(store.get("0/a").unwrap().unwrap(), b"one");
+        store.put("0/a", b"three").unwrap();
+        store.put("run.json", b"").unwrap();
+        store.put("10/a", b"").unwrap();
+        let names = |under: &str| -> Vec<(String, u64)> {
+            store.list(under).unwrap().into_iter().map(|entry| (entry.name, entry.size)).collect()
+        };
+        let all = [("0/a".to_owned(), 5), ("10/a".to_owned(), 0), ("run.json".to_owned(), 0)];
+        assert_eq!(names(""), all);
+        assert_eq!(names("0"), all[..1]);
+        assert_eq!(names("1"), [], "a folder, and not what its name begins with");
+        let entry = store.entry("0/a").unwrap().unwrap();
+        assert_eq!(entry, store.list("0").unwrap()[0]);
+        let age = headway_live::clock::unix_now() - entry.modified_unix_ns;
+        assert!((0..60_000_000_000).contains(&age), "{age} ns");
+        // Another run of that bucket is not this one.
+        let path = Path::from("run2/0/a");
+        store.ask(store.store.put(&path, b"another".to_vec().into())).map_err(|(error, _)| error).unwrap();
+        assert_eq!(names(""), all);
+    }
+}
