@@ -317,9 +317,7 @@ impl Seat {
             if missing.is_empty() || over || interrupted {
                 // One of them is true for all: that the run begins, or that it does not.
                 let start = match missing.is_empty() && !interrupted {
-                    true => {
-                        StartDocument::ZeroUnixNs(headway_live::clock::unix_now() + i128::from(AHEAD.0))
-                    }
+                    true => StartDocument::ZeroUnixNs(headway_live::clock::unix_now() + i128::from(AHEAD.0)),
                     false => StartDocument::Never,
                 };
                 self.store.put_new(layout::START, &layout::json(&start))?;

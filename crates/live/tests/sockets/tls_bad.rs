@@ -169,7 +169,7 @@ fn a_handshake_that_hangs_is_a_connect_timeout() {
             stream.write_all(b"\x16\x03\x03").unwrap();
             read_to_end(&mut stream);
         });
-        let brief = load(&authority, "localhost").patience_to_connect(1_000);
+        let brief = load(&authority, "localhost").patience_to_connect(300);
         let ran = brief.run(&target.address).all(Outcome::ConnectTimeout);
         assert_eq!(ran.kinds(), []);
     });
