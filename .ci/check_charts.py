@@ -10,9 +10,8 @@ drawn anew, with logarithmic times and without. The page must be that of a run w
 import argparse
 import pathlib
 import sys
-import tempfile
 
-from check_report import Browser
+from browser import Page, browsing
 
 # Charts draw in a microtask, so that each round waits for its own.
 ROUNDS = """
@@ -61,29 +60,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=100)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = Browser(profile)
-        try:
-            target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-            session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-            browser.call("Page.enable", session)
-            browser.call(
-                "Emulation.setDeviceMetricsOverride", session, width=1280, height=1000, deviceScaleFactor=1, mobile=False
-            )
-            browser.events.clear()
-            browser.call("Page.navigate", session, url=arguments.report.resolve().as_uri())
-            browser.settle("Page.loadEventFired", 0.1)
-            browser.renew()
-            answer = browser.call(
-                "Runtime.evaluate", session, expression=ROUNDS % (arguments.seed, arguments.rounds),
-                returnByValue=True, awaitPromise=True,
-            )
-        finally:
-            browser.process.kill()
-            browser.process.wait()
-    if "exceptionDetails" in answer:
-        sys.exit(f"the check itself failed: {answer['exceptionDetails']}")
-    found = answer["result"]["value"]
+    with browsing() as browser:
+        page = Page(browser, 1280)
+        page.open(arguments.report.resolve().as_uri(), 0.1)
+        browser.renew()
+        found = page.value(ROUNDS % (arguments.seed, arguments.rounds), awaitPromise=True)
     if found:
         sys.exit("\n".join(found[:8]))
     print(f"{arguments.rounds} rounds from seed {arguments.seed}: every chart was drawn")

@@ -8,12 +8,10 @@ write on their canvases is noted. A table that has to be scrolled sideways does 
 """
 
 import argparse
-import base64
 import pathlib
 import sys
-import tempfile
 
-from check_report import Browser
+from browser import Page, browsing
 
 WIDTHS = [390, 1280]
 
@@ -134,31 +132,11 @@ OTHER_LOOK = "[...document.querySelectorAll('.chart-tools button')].map((b) => b
 
 def look(browser, report, width, scheme, screenshot):
     """What is wrong with a page at a width in a colour scheme, as lines."""
-    target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-    session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-
-    def value(expression):
-        answer = browser.call("Runtime.evaluate", session, expression=expression, returnByValue=True)
-        if "exceptionDetails" in answer:
-            sys.exit(f"the check itself failed: {answer['exceptionDetails']}")
-        return answer["result"].get("value")
-
-    browser.call("Page.enable", session)
-    browser.call("Page.addScriptToEvaluateOnNewDocument", session, source=NOTES)
-    browser.call(
-        "Emulation.setEmulatedMedia", session, media="", features=[{"name": "prefers-color-scheme", "value": scheme}]
-    )
-    browser.call("Emulation.setDeviceMetricsOverride", session, width=width, height=1000, deviceScaleFactor=1, mobile=False)
-    browser.events.clear()
-    browser.call("Page.navigate", session, url=report.resolve().as_uri())
-    browser.settle("Page.loadEventFired", 0.1)
+    page = Page(browser, width, scheme, NOTES)
+    page.open(report.resolve().as_uri(), 0.1)
+    value = page.value
     if screenshot:
-        height = value("Math.ceil(document.documentElement.getBoundingClientRect().height)") or 1000
-        picture = browser.call(
-            "Page.captureScreenshot", session, format="png", captureBeyondViewport=True,
-            clip={"x": 0, "y": 0, "width": width, "height": height, "scale": 1},
-        )
-        screenshot.write_bytes(base64.b64decode(picture["data"]))
+        page.picture(screenshot)
     value(UNFOLD)
     found = value(FIND)
     texts = value("[...document.querySelectorAll('canvas')].reduce((n, c) => n + (c.texts || []).length, 0)")
@@ -166,9 +144,9 @@ def look(browser, report, width, scheme, screenshot):
         found.append("no chart writes any text, or this check does not see it")
     if value(OTHER_LOOK):
         # Charts draw after the click, in a microtask.
-        browser.call("Runtime.evaluate", session, expression="new Promise((r) => setTimeout(r, 50))", awaitPromise=True)
+        value("new Promise((r) => setTimeout(r, 50))", awaitPromise=True)
         found += [line for line in value(FIND) if line not in found]
-    browser.call("Target.closeTarget", targetId=target)
+    page.close()
     return found
 
 
@@ -179,22 +157,17 @@ def main():
     parser.add_argument("--screenshots", type=pathlib.Path, help="also write a picture of every look to this folder")
     arguments = parser.parse_args()
     wrong = looks = 0
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = Browser(profile)
-        try:
-            for report in arguments.reports:
-                for width in arguments.width or WIDTHS:
-                    for scheme in ("light", "dark"):
-                        browser.renew()
-                        folder = arguments.screenshots
-                        picture = folder and folder / f"{report.stem}-{width}-{scheme}.png"
-                        for line in look(browser, report, width, scheme, picture):
-                            print(f"{report.name} at {width} px, {scheme}: {line}", file=sys.stderr)
-                            wrong += 1
-                        looks += 1
-        finally:
-            browser.process.kill()
-            browser.process.wait()
+    with browsing() as browser:
+        for report in arguments.reports:
+            for width in arguments.width or WIDTHS:
+                for scheme in ("light", "dark"):
+                    browser.renew()
+                    folder = arguments.screenshots
+                    picture = folder and folder / f"{report.stem}-{width}-{scheme}.png"
+                    for line in look(browser, report, width, scheme, picture):
+                        print(f"{report.name} at {width} px, {scheme}: {line}", file=sys.stderr)
+                        wrong += 1
+                    looks += 1
     if wrong:
         sys.exit(1)
     print(f"{looks} looks at {len(arguments.reports)} pages: no text is clipped or overlaps, and tables fit")

@@ -9,15 +9,13 @@ in focus from a reader who has only a keyboard. Prints what was seen as JSON.
 """
 
 import argparse
-import base64
 import json
 import pathlib
 import sys
-import tempfile
 import time
 
+from browser import Page, browsing, problems_of
 from check_layout import FIND, NOTES
-from check_report import Browser, problems_of
 
 # Of what is in focus: its text, whether it is unfolded, and the section around it.
 FOCUSED = """(() => {
@@ -49,13 +47,8 @@ def main():
     parser.add_argument("--width", type=int, default=1280)
     parser.add_argument("--screenshots", type=pathlib.Path)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = Browser(profile)
-        try:
-            seen, problems = watch(browser, arguments)
-        finally:
-            browser.process.kill()
-            browser.process.wait()
+    with browsing() as browser:
+        seen, problems = watch(browser, arguments)
     print(json.dumps(seen))
     for problem in problems:
         print(problem, file=sys.stderr)
@@ -63,32 +56,19 @@ def main():
 
 
 def watch(browser, arguments):
-    target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-    session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-    for domain in ("Page", "Runtime", "Log", "Network"):
-        browser.call(f"{domain}.enable", session)
-    browser.call("Page.addScriptToEvaluateOnNewDocument", session, source=NOTES)
-    browser.call("Emulation.setDeviceMetricsOverride", session, width=arguments.width, height=1000, deviceScaleFactor=1, mobile=False)
-
-    def value(expression):
-        answer = browser.call("Runtime.evaluate", session, expression=expression, returnByValue=True)
-        if "exceptionDetails" in answer:
-            sys.exit(f"the check itself failed: {answer['exceptionDetails']}")
-        return answer["result"].get("value")
+    page = Page(browser, arguments.width, script=NOTES)
+    value = page.value
 
     def press(key, code, number, text=None):
         for kind in ("keyDown", "keyUp"):
             extra = {"text": text} if text and kind == "keyDown" else {}
-            browser.call("Input.dispatchKeyEvent", session, type=kind, key=key, code=code, windowsVirtualKeyCode=number, **extra)
+            page.call("Input.dispatchKeyEvent", type=kind, key=key, code=code, windowsVirtualKeyCode=number, **extra)
 
     def picture(name):
         if arguments.screenshots:
-            shot = browser.call("Page.captureScreenshot", session, format="png", captureBeyondViewport=True)
-            (arguments.screenshots / f"{name}-{arguments.width}.png").write_bytes(base64.b64decode(shot["data"]))
+            page.picture(arguments.screenshots / f"{name}-{arguments.width}.png")
 
-    browser.events.clear()
-    browser.call("Page.navigate", session, url=arguments.address)
-    browser.settle("Page.loadEventFired", 0.1)
+    page.open(arguments.address, 0.1)
     problems, standings, keyboard = [], [], None
     last = time.monotonic()
     while time.monotonic() - last < PATIENCE_S:

@@ -18,25 +18,26 @@ LIMIT=${LIMIT:-20m}
 TMPDIR=$(mktemp -d /tmp/headway-ci.XXXXXX)
 export TMPDIR
 child=''
+other=''
 policy=''
 times=()
 
 # Each step is a process group of its own (timeout makes it one), so that nothing of it outlives it.
-end_child() {
-    [ -n "$child" ] || return 0
-    kill -TERM -- "-$child" 2>/dev/null || true
+end_group() {
+    [ -n "$1" ] || return 0
+    kill -TERM -- "-$1" 2>/dev/null || true
     for _ in $(seq 50); do
-        kill -0 -- "-$child" 2>/dev/null || break
+        kill -0 -- "-$1" 2>/dev/null || break
         sleep 0.1
     done
-    kill -KILL -- "-$child" 2>/dev/null || true
-    child=''
+    kill -KILL -- "-$1" 2>/dev/null || true
 }
 
 cleanup() {
     local code=$?
     trap '' INT TERM
-    end_child
+    end_group "$child"
+    end_group "$other"
     [ -z "$policy" ] || rm -f "$policy"
     # A check that was killed may have left a small disk mounted.
     awk -v under="$TMPDIR/" 'index($2, under) == 1 { print $2 }' /proc/mounts | while read -r mounted; do
@@ -56,7 +57,31 @@ step() {
     timeout --kill-after=30 "$LIMIT" "$@" </dev/null &
     child=$!
     wait "$child" || code=$?
-    end_child
+    end_group "$child"
+    child=''
+    ended "$title" "$began" "$code"
+}
+
+# Begins a step beside those that follow, at the lowest priority. `joined` waits for it and shows what it said.
+beside() {
+    other_title=$1 other_began=$SECONDS
+    shift
+    timeout --kill-after=30 "$LIMIT" nice -n 19 "$@" </dev/null >"$TMPDIR/beside" 2>&1 &
+    other=$!
+}
+
+joined() {
+    local code=0
+    printf '\n== %s (beside the steps above)\n' "$other_title"
+    wait "$other" || code=$?
+    end_group "$other"
+    other=''
+    cat "$TMPDIR/beside"
+    ended "$other_title" "$other_began" "$code"
+}
+
+ended() {
+    local title=$1 began=$2 code=$3
     if [ "$code" -ne 0 ]; then
         [ "$code" -ne 124 ] || printf '== %s: stopped after %s\n' "$title" "$LIMIT"
         printf '== FAILED: %s (exit %d, %d s)\n' "$title" "$code" $((SECONDS - began))

@@ -10,11 +10,14 @@ EXPECTED_ROWS counts those.
 """
 
 import argparse
+import pathlib
 import sys
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.ipc
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "packaging/python"))
+from headway._run import records
 
 WORD = pa.dictionary(pa.int8(), pa.string())
 # Name: type, whether null may stand in it.
@@ -68,31 +71,8 @@ ORDER = [
 ]
 
 
-def read(path, truncated):
-    """The schema, the complete batches, and whether it was finished."""
-    with pa.OSFile(path) as file:
-        try:
-            reader = pa.ipc.open_file(file)
-            return reader.schema, [reader.get_batch(i) for i in range(reader.num_record_batches)], True
-        except pa.ArrowInvalid as why:
-            if not truncated:
-                raise
-            print(f"not finished: {why}")
-        # Without its footer it is a stream behind the eight bytes of the magic.
-        file.seek(8)
-        reader = pa.ipc.open_stream(file)
-        batches = []
-        try:
-            while True:
-                batches.append(reader.read_next_batch())
-        except StopIteration:
-            pass
-        except (pa.ArrowInvalid, OSError) as why:
-            print(f"the last batch is not complete: {why}")
-        return reader.schema, batches, False
-
-
-def violations(schema, table, expected_rows):
+def violations(table, expected_rows):
+    schema = table.schema
     version = (schema.metadata or {}).get(b"headway.schema", b"").decode()
     if version.split(".")[:2] != ["headway", "records/1"]:
         yield f"headway.schema is {version!r}, expected 'headway.records/1'"
@@ -158,13 +138,12 @@ def main():
     parser.add_argument("--truncated", action="store_true", help="the log may lack its end")
     options = parser.parse_args()
 
-    schema, batches, complete = read(options.log, options.truncated)
-    table = pa.Table.from_batches(batches, schema=schema)
-    print(schema.to_string(show_schema_metadata=True))
+    table, complete = records(options.log)
+    print(table.schema.to_string(show_schema_metadata=True))
     nulls = {name: table[name].null_count for name in table.column_names if table[name].null_count}
-    print(f"{table.num_rows} rows in {len(batches)} batches; nulls: {nulls}")
+    print(f"{table.num_rows} rows in {len(table.to_batches())} batches; nulls: {nulls}")
 
-    found = list(violations(schema, table, options.expected_rows))
+    found = list(violations(table, options.expected_rows))
     if not complete and not options.truncated:
         found.append("no end mark")
     # Only over columns that are as they should be: the promises are checked cell by cell.

@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 
-from harness import Serve, check, contains, equal, expect, flat, free_port, headway, note
+from harness import Headway, Serve, check, contains, equal, expect, flat, free_port, headway, note
 
 SCENARIO = """
 name: shop
@@ -150,8 +150,9 @@ def same_records(tmp):
 def one_is_down(tmp):
     closed = f"http://127.0.0.1:{free_port()}/"
     flags = ("-R", "100", "--rounds", "5", "--each", "500ms", "--warmup", "100ms", "--seed", "7")
-    with Serve("--service", "const(1ms)", tmp=tmp) as up:
-        # An INVALID load, which is this machine's affair, is 2; one that is INCONCLUSIVE is compared.
+    with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as up:
+        # All at once: each waits most of the time. An INVALID load, which is this machine's affair, is 2; one that is INCONCLUSIVE is compared.
+        running = []
         for urls, condition, code in (
             ((up.url, closed), "rate lower by 50%", 99),
             ((up.url, closed), "failed higher by 50%", 99),
@@ -161,7 +162,11 @@ def one_is_down(tmp):
             ((closed, up.url), "rate lower by 2%", 97),
             ((closed, closed), "p(99) slower by 5%", 97),
         ):
-            ended = headway("compare", "--live", *urls, *flags, "--fail-if", condition, cwd=tmp).exits(code, 2)
+            place = tmp / str(len(running))
+            place.mkdir()
+            running.append((condition, code, Headway(["compare", "--live", *urls, *flags, "--fail-if", condition], place)))
+        for condition, code, one in running:
+            ended = one.ended().exits(code, 2)
             note(f"{condition}: {ended.code}, {flat(ended.out)[:100]}")
 
 
@@ -197,7 +202,7 @@ def documents(tmp):
 
 @check("compare: --live in rounds, and --baseline on a run: pairs in random order by the seed, warm-up left out, the folder gets the comparison", alone=True)
 def live(tmp):
-    flags = ("-R", "300", "--rounds", "5", "--each", "1s", "--warmup", "500ms", "--seed", "7")
+    flags = ("-R", "300", "--rounds", "5", "--each", "500ms", "--warmup", "250ms", "--seed", "7")
     with Serve("--service", "const(1ms)", tmp=tmp) as one, Serve("--service", "const(4ms)", tmp=tmp) as two:
         out = tmp / "live.json"
         ended = headway("compare", "--live", one.url, two.url, *flags, "--json", out, "--", "-H", "A: b", cwd=tmp).exits(0, 2)

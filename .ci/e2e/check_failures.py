@@ -246,15 +246,23 @@ def encoded(tmp):
     expect(decoded["decoded_bytes"] > decoded["encoded_bytes"] > 0, f"{decoded}")
 
 
-@check("failures: out of descriptors or local ports in every kind of load: not sent, INVALID, and the finding names what is missing")
-def machine_lacks(tmp):
+def lacks(what, kinds, tmp):
     wrong = []
-    for what, kinds in (("descriptors", KINDS), ("ports", ("open", "fixed work"))):
-        for kind in kinds:
-            row, of_it = judged(kind, what, 8, tmp)
-            wrong += of_it
-            expect("| INVALID | 98 |" in row, f"8 of some 20 connections: {row}")
+    for kind in kinds:
+        row, of_it = judged(kind, what, 8, tmp)
+        wrong += of_it
+        expect("| INVALID | 98 |" in row, f"8 of some 20 connections: {row}")
     expect(not wrong, "\n".join(wrong))
+
+
+@check("failures: out of descriptors in every kind of load: not sent, INVALID, and the finding names what is missing")
+def without_descriptors(tmp):
+    lacks("descriptors", KINDS, tmp)
+
+
+@check("failures: out of local ports: not sent, INVALID, and the finding names what is missing")
+def without_ports(tmp):
+    lacks("ports", ("open", "fixed work"), tmp)
 
 
 STEPS = """

@@ -83,7 +83,7 @@ def of_closed_users(tmp):
     refused = headway("search", tmp / "closed.yaml", "--sim", "--threshold", "p(90)<200ms", "--from", "20/s", cwd=tmp)
     contains(flat(refused.exits(2).err), "write a whole number from 1", "a rate of users")
     with Serve("--service", "const(1ms)", "--servers", "8", tmp=tmp) as server:
-        live = ["search", server.url, "-u", "4", "--think", "exp(20ms)", "--to", "8", "--threshold", "p(90)<200ms", "--budget", "5m", "--seed", "3"]
+        live = ["search", server.url, "-u", "4", "--think", "exp(20ms)", "--to", "8", "--threshold", "p(90)<100ms", "--budget", "5m", "--seed", "3"]
         ended = headway(*live, "--json", out, "--out", tmp / "live", cwd=tmp).exits(99, 98)
         found = json.loads(out.read_text())
         equal((found["rate_of"], [trial["rate"] for trial in found["trials"][:1]]), ("users", [4]), "live trials")
@@ -212,7 +212,7 @@ def interrupted(tmp):
 def cut_by(tmp, number, code, outcome):
     tmp.mkdir()
     with Serve("--service", "exp(1ms)", tmp=tmp) as serve:
-        ask = ["search", serve.url, "--threshold", "p(90)<100ms", "--from", "300/s", "--to", "600/s"]
+        ask = ["search", serve.url, "--threshold", "p(90)<50ms", "--from", "300/s", "--to", "600/s"]
         running = Headway([*ask, "--out", tmp / "out"], tmp)
         wait_for(lambda: (tmp / "out/trial-01/records.arrow").is_file(), "the first trial")
         running.signal(number)
@@ -230,8 +230,9 @@ def cut_by(tmp, number, code, outcome):
 @check("search: several targets in turns, one row for each; one that cannot be reached does not end the others")
 def of_several(tmp):
     closed = free_port()
-    with Serve("--service", "exp(1ms)", tmp=tmp) as one, Serve("--service", "exp(2ms)", tmp=tmp) as two:
-        ask = ["--threshold", "p(90)<200ms", "--from", "40/s", "--to", "80/s", "--budget", "2m"]
+    with Serve("--service", "exp(1ms)", "--servers", "2", tmp=tmp) as one, Serve("--service", "exp(2ms)", "--servers", "4", tmp=tmp) as two:
+        # Trials take a number of requests: the higher the rate, the sooner they end.
+        ask = ["--threshold", "p(90)<50ms", "--from", "200/s", "--to", "400/s", "--budget", "1m"]
         targets = ["--target", f"one={one.url}", "--target", f"none=http://127.0.0.1:{closed}/", "--target", f"two={two.url}"]
         document, page, out = tmp / "found.json", tmp / "found.html", tmp / "out"
         ended = headway("search", *targets, *ask, "--out", out, "--json", document, "--html", page, cwd=tmp).exits(1)

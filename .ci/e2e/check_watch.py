@@ -157,7 +157,7 @@ def mistakes(tmp):
     equal(serve.report["requests"], 0, "requests that were sent")
 
 
-@check("watch: in Chromium the page renews itself over 20 s without an error, also at 390 pixels and by keyboard, and ends as the report", alone=True)
+@check("watch: in Chromium the page renews itself over 20 s without an error, also at 390 pixels and by keyboard, and ends as the report")
 def browser(tmp):
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         raise Skipped("no chromium is found: apt-get install chromium")

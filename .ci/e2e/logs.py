@@ -3,23 +3,20 @@
 import contextlib
 import re
 import subprocess
+import sys
 
 import pyarrow
-import pyarrow.ipc
 
-from harness import Skipped, expect, flat
+from harness import ROOT, Skipped, expect, flat
+
+sys.path.append(str(ROOT / "packaging/python"))
+from headway._run import without_end
 
 
 def read_log(path):
     """The log to its last complete batch, by its messages and not by its footer."""
-    batches = []
     with pyarrow.OSFile(str(path)) as file:
-        file.seek(8)
-        reader = pyarrow.ipc.open_stream(file)
-        with contextlib.suppress(StopIteration, pyarrow.ArrowInvalid, OSError):
-            while True:
-                batches.append(reader.read_next_batch())
-        return pyarrow.Table.from_batches(batches, schema=reader.schema)
+        return without_end(file)
 
 
 @contextlib.contextmanager

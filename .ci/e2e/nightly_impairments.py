@@ -52,7 +52,7 @@ def most_by_chance(n, p=0.01):
     return k
 
 
-@check("verdict against the target's kernel: hindered generators are found out, sound ones are not accused")
+@check("verdict against the target's kernel: hindered generators are found out, sound ones are not accused", alone=True)
 def impairments(tmp):
     slow = ("--service", "exp(4ms)", "--servers", "16")
     runs = []
@@ -107,7 +107,7 @@ def impairments(tmp):
     expect(len(wrong) <= allowed, f"{len(wrong)} verdicts against what the kernel saw, {allowed} by chance:\n" + "\n".join(map(str, wrong)))
 
 
-@check("generator's share: of a load with stalls, the p99 of the same load without them lies between both ends")
+@check("generator's share: of a load with stalls, the p99 of the same load without them lies between both ends", alone=True)
 def generators_share(tmp):
     # M/M/1 of 1 ms at 500/s: p99 is 2 ms x ln 100 = 9.2 ms, and more by what the target itself adds to each service. Over 60 s its
     # sampling error is some 4 %.

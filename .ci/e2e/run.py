@@ -2,6 +2,7 @@
 """End-to-end checks: the program against real servers on this machine.
 
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
+    run.py --beside          those that run beside each other; --alone: the others
     run.py --nightly         the slow, hostile ones instead
     run.py --cluster         those of shards on Slurm and by ssh instead
     run.py --default-features   those of a binary without Parquet, SQLite, zstd, OTLP and buckets instead
@@ -10,8 +11,8 @@ One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, tasks
 installs. HEADWAY names another binary than target/release/headway. A check never asserts that a run was fast or its load
 VALID: that is the machine's affair. Many checks hold for any verdict and then check that the exit code is that verdict's.
 
-Most checks wait most of the time, so several run beside each other. First come those that need the machine alone
-(`@check(..., alone=True)`); a check that fails beside others is begun again alone, and the report says so.
+Most checks wait most of the time, so several run beside each other; a check that fails so is begun again alone, and the report says so.
+Last come those that need the machine alone (`@check(..., alone=True)`).
 Some fail all the same where the host takes the machine away at a bad moment (the last requests of a plan are then never
 sent). A check that fails alone while a process that only sleeps saw the machine stand still is begun again, twice at most,
 and the report says so; what fails alone on a machine that did not stand still fails at once.
@@ -51,8 +52,8 @@ WITHOUT_FEATURES = ["nightly_features"]
 
 # How often a check is begun alone, at most, on a machine that stands still.
 ATTEMPTS = 3
-# Checks beside each other.
-LANES = 3
+# Checks beside each other. On two cores: together they compute for 190 s and wait for five times as long.
+LANES = 5
 
 
 def attempt(function):
@@ -143,17 +144,16 @@ def main():
         sys.exit(f"{harness.HEADWAY} is not there: cargo build --release, or set HEADWAY")
     harness.ARTIFACTS.mkdir(parents=True, exist_ok=True)
 
-    # The nightly ones either keep both cores busy or hold headway's times to the kernel's.
-    alone = [check for check in chosen if check.alone or "--nightly" in sys.argv]
-    beside = [check for check in chosen if check not in alone]
+    alone = [check for check in chosen if check.alone and "--beside" not in sys.argv]
+    beside = [check for check in chosen if not check.alone and "--alone" not in sys.argv]
     results = Results()
     began = time.monotonic()
     watch = holdups.Watch()
     atexit.register(watch.stop)
-    for check in alone:
-        run_alone(check, watch, results)
     for check, why in run_beside(beside, results):
         run_alone(check, watch, results, [f"begun again, alone: {' '.join(why)[-300:]}"])
+    for check in alone:
+        run_alone(check, watch, results)
     count = results.count
     skipped = f", {count['SKIP']} skipped" if count["SKIP"] else ""
     print(f"{count['PASS']} passed, {count['FAIL']} failed{skipped}  ({time.monotonic() - began:.0f} s)")

@@ -162,7 +162,7 @@ pub struct LoadArgs {
     /// Number of requests, all due at the start: fixed work
     #[arg(help_heading = "Load", long, value_parser = given(units::parse_count), value_name = "N")]
     pub at_once: Option<Given<u64>>,
-    /// Open a new connection for each request, and close it after the response; HTTP/1.1 and tcp:// alone
+    /// Open a new connection for each request, and close it after the response; only with HTTP/1.1 and tcp://
     #[arg(help_heading = "Load", long, conflicts_with = "pool")]
     pub new_connections: bool,
     /// Keep that many sockets connecting, however many connections the target accepts (instead of -R): one that is established sends
@@ -297,27 +297,27 @@ pub struct RunArgs {
     /// Connection cap: most connections open at once, over all threads [default: min(10000, (descriptors - 200)/2)]
     #[arg(short = 'c', long, value_parser = given(units::parse_count), value_name = "N")]
     pub connections: Option<Given<u64>>,
-    /// HTTP/2 alone: offered in TLS, with prior knowledge without it [default: as the target prefers, HTTP/1.1 without TLS]
+    /// Speak only HTTP/2: negotiated with TLS, by prior knowledge without [default: with TLS as the target prefers, else HTTP/1.1]
     #[arg(help_heading = "HTTP", long, conflicts_with = "http1")]
     pub http2: bool,
-    /// HTTP/1.1 alone
+    /// Speak only HTTP/1.1
     #[arg(help_heading = "HTTP", long = "http1.1")]
     pub http1: bool,
-    /// Most requests at once on a connection of HTTP/2, as far as the target allows it, or on a socket of UDP or DNS [default: 100; 65536 over UDP]
+    /// Most requests in flight on one HTTP/2 connection, within the target's own limit, or on one UDP or DNS socket [default: 100; 65536 over UDP]
     #[arg(help_heading = "HTTP", long, value_parser = given(units::parse_count), value_name = "N")]
     pub streams: Option<Given<u64>>,
     /// Where a response over tcp:// ends (until:'\r\n', bytes:16, length:4, resp, close, none), or which datagram it is over udp://
     /// (match:OFFSET+WIDTH, next, none)
     #[arg(help_heading = "TCP and UDP", long, value_name = "ANSWER")]
     pub answer: Option<String>,
-    /// Count in intervals of this length (whole seconds) what was sent, received, lost, late, repeated and out of order, of datagrams; or what
-    /// became of attempts to connect, with --new-connections and --connecting
+    /// Count by intervals of this length (whole seconds): datagrams sent, received, lost, late, duplicated and reordered; or, with
+    /// --new-connections and --connecting, attempts to connect and what became of them
     #[arg(help_heading = "TCP and UDP", long, value_parser = units::parse_time, value_name = "TIME")]
     pub interval: Option<Nanos>,
     /// Expect no response: a request is complete when the system has taken it; --answer none
     #[arg(help_heading = "TCP and UDP", long, conflicts_with = "answer")]
     pub one_way: bool,
-    /// Open a connection for each request up to -c, before one of HTTP/2 or a socket of UDP carries several
+    /// Open connections up to -c before one carries several requests at once (HTTP/2, UDP)
     #[arg(help_heading = "HTTP", long)]
     pub spread: bool,
     /// The host of the target, exactly as in its URL: says that it is yours to overload. --connecting needs it for a target whose address
@@ -379,12 +379,12 @@ pub struct RunArgs {
     /// Resume TLS sessions: connections go on with what an earlier one agreed on, as those of users who come back
     #[arg(help_heading = "Connections", long)]
     pub tls_resumption: bool,
-    /// Read the name of the target (or of the proxy) again so often, at least 1s: connections opened after that go to its addresses in turn
-    /// [default: read once, and one address is used]
+    /// Resolve the name of the target (or of the proxy) again at this interval, at least 1s: new connections go to its addresses in turn
+    /// [default: resolve it once, and use one address]
     #[arg(help_heading = "Connections", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub dns_refresh: Option<Given<Nanos>>,
-    /// Go through this proxy of HTTP: http://[NAME:PASSWORD@]HOST:PORT. It is given requests without TLS whole, and asked for a tunnel
-    /// (CONNECT) otherwise. None is taken from the environment
+    /// Go through this HTTP proxy: http://[NAME:PASSWORD@]HOST:PORT. Requests without TLS are sent to it with their full URL; others go
+    /// through a tunnel (CONNECT). Proxies that the environment names are not used
     #[arg(help_heading = "Connections", long, value_name = "URL")]
     pub proxy: Option<String>,
     /// Connect to HOST2:PORT2 in place of HOST:PORT (repeatable); each may be empty. Header Host and TLS keep the URL's
@@ -417,7 +417,7 @@ pub struct RunArgs {
     /// What is demanded of the numbers.
     #[command(flatten)]
     pub demands: ThresholdArgs,
-    /// End the run when a threshold is crossed; with DELAY not before so much of the measured phase is over
+    /// End the run when a threshold is crossed; with DELAY, not within that time of the measured phase's begin
     #[arg(help_heading = "Thresholds", long, value_parser = units::parse_time, value_name = "DELAY", num_args = 0..=1, require_equals = true,
         default_missing_value = "0s", requires = "thresholds")]
     pub abort_on_crossed: Option<Nanos>,

@@ -21,11 +21,7 @@ class Run:
         path = self.folder / "records.arrow"
         if not path.exists():
             raise FileNotFoundError(f"{path}: the run kept no records (--no-log)")
-        file = pyarrow.memory_map(str(path))
-        try:
-            return pyarrow.ipc.open_file(file).read_all()
-        except pyarrow.ArrowInvalid:
-            return _of_a_killed_run(file)
+        return records(path)[0]
 
     def pandas(self):
         """The records as a `pandas.DataFrame`. Needs pandas."""
@@ -57,8 +53,17 @@ def _document(path):
     return json.loads(path.read_text()) if path.exists() else None
 
 
-def _of_a_killed_run(file):
-    # Without its footer a file is a stream behind the eight bytes of its magic.
+def records(log):
+    """The records of a log as a `pyarrow.Table`, and whether it has its end: of a run that was killed, all that was written completely."""
+    file = pyarrow.memory_map(str(log))
+    try:
+        return pyarrow.ipc.open_file(file).read_all(), True
+    except pyarrow.ArrowInvalid:
+        return without_end(file), False
+
+
+def without_end(file):
+    """The records of an open log as a `pyarrow.Table`, to its last complete batch: without its footer it is a stream behind the eight bytes of its magic."""
     file.seek(8)
     reader = pyarrow.ipc.open_stream(file)
     batches = []

@@ -133,20 +133,8 @@ impl<'a, W: Watch> Listening<'a, W> {
 }
 
 impl<W: Watch> Watch for Listening<'_, W> {
-    fn reading(&mut self, bytes: Option<u64>) {
-        self.watch.reading(bytes);
-    }
-
-    fn judging(&mut self, rows: u64) {
-        self.watch.judging(rows);
-    }
-
-    fn reached(&mut self, position: u64) {
-        self.watch.reached(position);
-    }
-
-    fn done(&mut self) {
-        self.watch.done();
+    fn beneath(&mut self) -> Option<&mut dyn Watch> {
+        Some(&mut self.watch)
     }
 
     fn requests(&mut self, origin: Origin) {
@@ -167,9 +155,5 @@ impl<W: Watch> Watch for Listening<'_, W> {
                 false
             }
         });
-    }
-
-    fn note(&mut self, text: &str) {
-        self.watch.note(text);
     }
 }

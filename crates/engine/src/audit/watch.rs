@@ -9,14 +9,34 @@ use std::path::{Path, PathBuf};
 
 /// What watches an audit. Called on the thread that audits, once a batch.
 pub trait Watch {
+    /// The one that hears of the progress, and of notes, in place of this one.
+    fn beneath(&mut self) -> Option<&mut dyn Watch> {
+        None
+    }
     /// Files of that many bytes are read from now on; none if the size is unknown.
-    fn reading(&mut self, _bytes: Option<u64>) {}
+    fn reading(&mut self, bytes: Option<u64>) {
+        if let Some(watch) = self.beneath() {
+            watch.reading(bytes);
+        }
+    }
     /// That many rows are judged from now on.
-    fn judging(&mut self, _rows: u64) {}
+    fn judging(&mut self, rows: u64) {
+        if let Some(watch) = self.beneath() {
+            watch.judging(rows);
+        }
+    }
     /// So many bytes are read, or rows judged.
-    fn reached(&mut self, _position: u64) {}
+    fn reached(&mut self, position: u64) {
+        if let Some(watch) = self.beneath() {
+            watch.reached(position);
+        }
+    }
     /// All are.
-    fn done(&mut self) {}
+    fn done(&mut self) {
+        if let Some(watch) = self.beneath() {
+            watch.done();
+        }
+    }
     /// What is judged lies in that stretch, from the first start on.
     fn measured(&mut self, _stretch: &Range<Nanos>) {}
     /// The judged requests follow, of this origin; only where [`Exports::requests`](super::Exports) asks for them.
@@ -24,7 +44,11 @@ pub trait Watch {
     /// A judged request, in the order of starts.
     fn request(&mut self, _record: &Record) {}
     /// Something was asked for that changes nothing.
-    fn note(&mut self, _text: &str) {}
+    fn note(&mut self, text: &str) {
+        if let Some(watch) = self.beneath() {
+            watch.note(text);
+        }
+    }
 }
 
 /// No observer.

@@ -282,17 +282,8 @@ struct Taking<'a> {
 }
 
 impl Watch for Taking<'_> {
-    fn reading(&mut self, bytes: Option<u64>) {
-        self.watch.reading(bytes);
-    }
-    fn judging(&mut self, rows: u64) {
-        self.watch.judging(rows);
-    }
-    fn reached(&mut self, position: u64) {
-        self.watch.reached(position);
-    }
-    fn done(&mut self) {
-        self.watch.done();
+    fn beneath(&mut self) -> Option<&mut dyn Watch> {
+        Some(&mut *self.watch)
     }
     fn measured(&mut self, stretch: &Range<Nanos>) {
         self.measured = stretch.clone();
@@ -306,9 +297,6 @@ impl Watch for Taking<'_> {
             observing.push(record);
             hash(record, &mut self.digest);
         }
-    }
-    fn note(&mut self, text: &str) {
-        self.watch.note(text);
     }
 }
 

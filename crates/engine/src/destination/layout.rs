@@ -120,15 +120,13 @@ impl RunDocument {
 }
 
 /// `start.json`: when the shards of a run begin that met at the barrier, or that they do not.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct StartDocument {
-    /// The plan's zero, nanoseconds since the Unix epoch; 0 ([`NEVER`](StartDocument::NEVER)): a shard has given up before all were there, and none begins.
-    pub zero_unix_ns: i128,
-}
-
-impl StartDocument {
-    /// A shard has given up before all were there.
-    pub const NEVER: StartDocument = StartDocument { zero_unix_ns: 0 };
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartDocument {
+    /// All were there: the plan's zero, nanoseconds since the Unix epoch.
+    ZeroUnixNs(i128),
+    /// A shard has given up before all were there, and none begins.
+    Never,
 }
 
 /// `ready/<i>.json` and `clock/<i>.json`: a shard waits at the barrier; it looks at the store's clock.
@@ -231,8 +229,13 @@ mod tests {
         assert!(String::from_utf8(json(&run(None))).unwrap().contains("\"start_at\": null"));
         let done = Done { records: 3, bytes: 900, parts: None, exit_code: 0 };
         assert_eq!(parse::<Done>("done.json", &json(&done)).unwrap(), done);
-        let start = StartDocument { zero_unix_ns: 1_764_072_000_123_456_789 };
-        assert_eq!(parse::<StartDocument>("start.json", &json(&start)).unwrap(), start);
+        for (start, text) in [
+            (StartDocument::ZeroUnixNs(1_764_072_000_123_456_789), r#"{"zero_unix_ns":1764072000123456789}"#),
+            (StartDocument::Never, r#""never""#),
+        ] {
+            assert_eq!(parse::<StartDocument>("start.json", &json(&start)).unwrap(), start);
+            assert_eq!(parse::<StartDocument>("start.json", text.as_bytes()).unwrap(), start);
+        }
     }
 
     #[test]

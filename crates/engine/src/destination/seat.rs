@@ -246,13 +246,13 @@ impl Seat {
         let zero = match self.run.start_at {
             Some(StartAt::Unix(zero)) => zero,
             Some(StartAt::Barrier) => match self.read::<StartDocument>(layout::START)? {
-                Some(StartDocument::NEVER) => {
+                Some(StartDocument::Never) => {
                     return Err(Error::usage(anyhow!(
                         "--out {} holds a run whose shards did not all come: name another place",
                         self.store.place()
                     )));
                 }
-                Some(start) => start.zero_unix_ns,
+                Some(StartDocument::ZeroUnixNs(zero)) => zero,
                 None => other.at_unix_ns,
             },
             None => other.at_unix_ns,
@@ -298,10 +298,10 @@ impl Seat {
         let every = Duration::from_nanos((self.store.interval().0 / LOOKS) as u64);
         loop {
             match self.read::<StartDocument>(layout::START)? {
-                Some(StartDocument::NEVER) => {
+                Some(StartDocument::Never) => {
                     return Err(self.not_met("a shard has given up".to_owned(), &self.missing()?));
                 }
-                Some(start) => return Ok(start.zero_unix_ns),
+                Some(StartDocument::ZeroUnixNs(zero)) => return Ok(zero),
                 None => {}
             }
             let missing = self.missing()?;
@@ -310,16 +310,14 @@ impl Seat {
             if missing.is_empty() || over || interrupted {
                 // One of them is true for all: that the run begins, or that it does not.
                 let start = match missing.is_empty() && !interrupted {
-                    true => {
-                        StartDocument { zero_unix_ns: headway_live::clock::unix_now() + i128::from(AHEAD.0) }
-                    }
-                    false => StartDocument::NEVER,
+                    true => StartDocument::ZeroUnixNs(headway_live::clock::unix_now() + i128::from(AHEAD.0)),
+                    false => StartDocument::Never,
                 };
                 self.store.put_new(layout::START, &layout::json(&start))?;
                 if interrupted {
                     return Err(NotPlayed::Interrupted.into());
                 }
-                if self.read::<StartDocument>(layout::START)? == Some(StartDocument::NEVER)
+                if self.read::<StartDocument>(layout::START)? == Some(StartDocument::Never)
                     && !missing.is_empty()
                 {
                     let waited = Nanos(longest.as_nanos() as i64);

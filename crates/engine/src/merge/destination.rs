@@ -183,7 +183,10 @@ impl Destination {
         let shard = Shard::new(index, own.shards).map_err(|error| Error::Unreadable(error.into()))?;
         let start = match own.start_at {
             Some(StartAt::Unix(at)) => Some(at),
-            Some(StartAt::Barrier) => self.start()?,
+            Some(StartAt::Barrier) => match self.start()? {
+                Some(StartDocument::ZeroUnixNs(zero)) => Some(zero),
+                Some(StartDocument::Never) | None => None,
+            },
             None => None,
         };
         let zero = i128::from(manifest.zero_unix_ns);
@@ -204,9 +207,9 @@ impl Destination {
         }
     }
 
-    /// The plan's zero that a barrier came to.
-    fn start(&self) -> Result<Option<i128>, Error> {
-        Ok(read::<StartDocument>(&*self.store, START)?.map(|start| start.zero_unix_ns))
+    /// What a barrier came to.
+    fn start(&self) -> Result<Option<StartDocument>, Error> {
+        read(&*self.store, START)
     }
 }
 
@@ -270,7 +273,7 @@ pub struct Watch<'a> {
     changed: Option<i128>,
     /// When the last shard came that is there.
     came: Option<i128>,
-    start: Option<i128>,
+    start: Option<StartDocument>,
 }
 
 /// What was seen of a shard.
@@ -358,12 +361,16 @@ impl<'a> Watch<'a> {
 
     fn until(&self, now: i128) -> i128 {
         let run = &self.destination.run;
+        let silent = self.changed.unwrap_or(now);
         let zero = match run.start_at {
             Some(StartAt::Unix(at)) => Some(at),
-            Some(StartAt::Barrier) => self.start,
+            Some(StartAt::Barrier) => match self.start {
+                Some(StartDocument::Never) => return silent,
+                Some(StartDocument::ZeroUnixNs(zero)) => Some(zero),
+                None => None,
+            },
             None => self.came,
         };
-        let silent = self.changed.unwrap_or(now);
         let end = match zero {
             // Work ends when it is done, and so has the longest plan: a shard that lives writes its progress.
             Some(zero) if run.plan_end_ns >= LONGEST.0 => {

@@ -337,7 +337,7 @@ fn shards_are_watched_until_they_end_or_should_have() {
 #[test]
 fn without_an_end_by_the_plan_shards_are_waited_for_while_there_are_signs_of_them() {
     const S: i128 = 1_000_000_000;
-    let until = |change: &dyn Fn(&mut RunDocument), start: Option<i128>, claimed: bool| {
+    let until = |change: &dyn Fn(&mut RunDocument), start: Option<StartDocument>, claimed: bool| {
         let at = destination([]);
         let mut document = run();
         change(&mut document);
@@ -345,8 +345,8 @@ fn without_an_end_by_the_plan_shards_are_waited_for_while_there_are_signs_of_the
         if claimed {
             put(at.path(), &format!("1/{CLAIM}"), &claim(1));
         }
-        if let Some(zero_unix_ns) = start {
-            put(at.path(), START, &StartDocument { zero_unix_ns });
+        if let Some(start) = start {
+            put(at.path(), START, &start);
         }
         let destination = Destination::open(store(at.path())).unwrap();
         let mut watch = Watch::new(&destination, Nanos::from_secs(5));
@@ -355,7 +355,8 @@ fn without_an_end_by_the_plan_shards_are_waited_for_while_there_are_signs_of_the
     };
     let plan = i128::from(plan().end().0) + 35 * S;
     let barrier = |run: &mut RunDocument| run.start_at = Some(StartAt::Barrier);
-    assert_eq!(until(&barrier, Some(77 * S), false), 77 * S + plan);
+    assert_eq!(until(&barrier, Some(StartDocument::ZeroUnixNs(77 * S)), false), 77 * S + plan);
+    assert_eq!(until(&barrier, Some(StartDocument::Never), true), 0);
     assert_eq!(until(&barrier, None, true), i128::from(LONGEST_MEETING.0) + 5 * S);
     let by_itself = |run: &mut RunDocument| run.start_at = None;
     assert_eq!(until(&by_itself, None, false), i128::from(LONGEST_MEETING.0) + 5 * S);

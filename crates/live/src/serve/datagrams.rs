@@ -141,7 +141,9 @@ impl DatagramServer {
         // Stalls are counted from here.
         self.clock = Clock::starting_in(Nanos::ZERO);
         let mut buffer = vec![0; 64 << 10];
-        while self.control.asked() == 0 {
+        loop {
+            // What has come by the time it is asked to stop is still received.
+            let stops = self.control.asked() > 0;
             let now = self.release_due();
             let wake = self.departures.peek().map(|Reverse((at, ..))| *at - UP_BEFORE - now);
             self.wait(wake)?;
@@ -154,6 +156,9 @@ impl DatagramServer {
                     Err(error) => return Err(error.into()),
                 }
                 self.release_due();
+            }
+            if stops {
+                break;
             }
         }
         if let Some(log) = &mut self.log {

@@ -355,6 +355,8 @@ mod tests {
         assert_eq!(running, IdleLoops::Running { cores, from: Nanos::from_millis(7) });
         let loops = descendants(helper);
         assert_eq!(loops.len(), cores as usize, "{loops:?}");
+        let on = fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled");
+        let grouped = on.is_ok_and(|on| on.trim() == "1");
         for (pid, name) in &loops {
             assert_eq!(name, "headway-awake");
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -362,7 +364,8 @@ mod tests {
             // proc(5): field 41 is the policy, field 6 the session; the first two are pid and name.
             assert_eq!(fields[41 - 3], libc::SCHED_IDLE.to_string());
             assert_eq!(fields[6 - 3], loops[0].0.to_string(), "a session of their own, led by the first");
-            if let Ok(group) = fs::read_to_string(format!("/proc/{pid}/autogroup")) {
+            if grouped {
+                let group = fs::read_to_string(format!("/proc/{pid}/autogroup")).unwrap();
                 assert!(group.trim_end().ends_with("nice 19"), "{group}");
             }
         }

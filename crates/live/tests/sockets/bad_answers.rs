@@ -227,7 +227,8 @@ fn a_target_that_begins_and_never_ends_is_a_timeout() {
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi").unwrap();
             read_to_end(&mut stream);
         });
-        let ran = Load::of(12).patience(100).run(&target.address).all(Outcome::Timeout);
+        // So long that the target's threads have begun to answer, whatever else runs here.
+        let ran = Load::of(12).patience(1_000).run(&target.address).all(Outcome::Timeout);
         assert!(ran.records.iter().all(|r| r.first_byte.is_some()));
     });
 }

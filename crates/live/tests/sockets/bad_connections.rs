@@ -49,7 +49,8 @@ fn a_target_that_accepts_nothing_is_a_connect_timeout() {
             queued.push(stream);
             assert!(queued.len() < 10, "a queue that never fills");
         }
-        let ran = Load::of(12).patience(100).run(&Address::Tcp(address)).all(Outcome::ConnectTimeout);
+        let load = Load::of(12).patience_to_connect(100);
+        let ran = load.run(&Address::Tcp(address)).all(Outcome::ConnectTimeout);
         for r in &ran.records {
             assert!(r.done - r.started.get().unwrap() >= Nanos::from_millis(100), "{r:?}");
             assert!(!r.sent.is_some() && !r.connect.is_some());

@@ -137,9 +137,14 @@ impl Load {
         self
     }
 
-    /// Patience with answers and with connections.
+    /// Patience with answers, milliseconds.
     pub fn patience(mut self, ms: i64) -> Load {
         self.limits.timeout = Nanos::from_millis(ms);
+        self
+    }
+
+    /// Patience with connections until they can carry a request, milliseconds.
+    pub fn patience_to_connect(mut self, ms: i64) -> Load {
         self.limits.connect_timeout = Nanos::from_millis(ms);
         self
     }

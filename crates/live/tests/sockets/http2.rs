@@ -50,11 +50,11 @@ fn requests_under_way_at_once_share_a_connection() {
 #[test]
 fn a_timeout_costs_its_request_alone() {
     guarded(|| {
-        let target = Serving::new(headway_live::serve::Settings { servers: 100, ..settings("const(300ms)") });
+        let target = Serving::new(headway_live::serve::Settings { servers: 100, ..settings("const(1s)") });
         let ran = over_http2(Load::of(20)).patience(100).run(&target.address).all(Outcome::Timeout);
         assert_eq!(opened(&ran), 1);
         // Until all are due that the target has taken on.
-        thread::sleep(Duration::from_millis(400));
+        thread::sleep(Duration::from_millis(1_100));
         let served = target.stop();
         assert_eq!((served.connections, served.requests), (1, 20));
         assert_eq!(served.abandoned, 20, "each was reset");

@@ -287,7 +287,7 @@ fn a_proxy_that_is_not_there_or_silent_is_named() {
                 read_to_end(&mut stream);
             });
             let load = Load { proxy: proxy(""), ..load(&authority, "localhost") };
-            let ran = load.patience(100).run(&silent.address).all(Outcome::ConnectTimeout);
+            let ran = load.patience_to_connect(100).run(&silent.address).all(Outcome::ConnectTimeout);
             assert_eq!(ran.kinds(), [(Some(KnownFailure::ProxyUnanswered), 12)], "{}", ran.messages());
         }
     });

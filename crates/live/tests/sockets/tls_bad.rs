@@ -160,8 +160,8 @@ fn a_handshake_that_hangs_is_a_connect_timeout() {
     guarded(|| {
         let authority = Authority::new("ours");
         let target = Scripted::new(|_, mut stream| read_to_end(&mut stream));
-        let ran =
-            load(&authority, "localhost").patience(100).run(&target.address).all(Outcome::ConnectTimeout);
+        let brief = load(&authority, "localhost").patience_to_connect(100);
+        let ran = brief.run(&target.address).all(Outcome::ConnectTimeout);
         assert!(ran.records.iter().all(|r| !r.sent.is_some()));
         assert_eq!(ran.kinds(), [(Some(KnownFailure::TlsUnanswered), 12)]);
         // A target that has begun to answer in TLS is only slow.
@@ -169,8 +169,8 @@ fn a_handshake_that_hangs_is_a_connect_timeout() {
             stream.write_all(b"\x16\x03\x03").unwrap();
             read_to_end(&mut stream);
         });
-        let ran =
-            load(&authority, "localhost").patience(100).run(&target.address).all(Outcome::ConnectTimeout);
+        let brief = load(&authority, "localhost").patience_to_connect(300);
+        let ran = brief.run(&target.address).all(Outcome::ConnectTimeout);
         assert_eq!(ran.kinds(), []);
     });
 }

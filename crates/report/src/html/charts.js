@@ -101,7 +101,7 @@ const overTime = (place) => {
     ({ label, stroke: style(colour), width, points: { show: rows.length < 4 }, ...extra });
   const value = (u, v) => time(v);
   const narrow = widthOf(place) < 600;
-  const size = narrow ? 54 : 66;
+  const size = narrow ? 60 : 66;
   const seconds = timeOf(rows);
   const above = new uPlot(options(place, narrow ? 240 : 300, {
     scales: { x: scaleX, y: logTime ? { distr: 3, range: logRange(1e-9) } : { range: (u, low, high) => [0, (high || 1) * 1.05] } },
@@ -144,7 +144,7 @@ const linesOverRun = (place, lines, show, short, extra, more) => {
     scales: { x: { time: false, range: (u, low, high) => (low === high ? [rows[0].from_s, end] : [low, high]) }, y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
     cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
     series: [timeOf(rows), ...series],
-    axes: [axis({ label: clock, size: 32 }), axis({ values: (u, splits) => splits.map(short), size: narrow ? 54 : 66, ...extra })],
+    axes: [axis({ label: clock, size: 32 }), axis({ values: (u, splits) => splits.map(short), size: narrow ? 60 : 66, ...extra })],
     hooks: { drawClear: [timeMarks(false)] },
     ...more,
   }), [rows.map((row) => (row.from_s + row.to_s) / 2), ...lines.map((line) => rows.map(line.of))], place)];
@@ -202,7 +202,7 @@ const stepsOverTime = (place) => {
   const xs = longest.map((row) => (row.from_s + row.to_s) / 2);
   const end = longest[longest.length - 1].to_s;
   const narrow = widthOf(place) < 600;
-  const size = narrow ? 54 : 66;
+  const size = narrow ? 60 : 66;
   const plot = (of, title, show, short, log, last) => {
     const columns = labels.map(({ rows }) => xs.map((_, i) => (rows[i] ? of(rows[i]) : null)));
     const values = columns.flat().filter((v) => v > 0);
@@ -266,7 +266,7 @@ const histogram = (place) => {
       { label: "up to", value: (u, v) => time(v) },
       { label: "requests", stroke: style("--one"), width: 0, points: { show: false }, value: (u, v) => (v == null ? "-" : axisCount(v)) },
     ],
-    axes: [axis({ label: "response time", size: 32, values: (u, splits) => splits.map(axisTime) }), axis({ values: (u, splits) => splits.map(axisCount), size: narrow ? 54 : 66 })],
+    axes: [axis({ label: "response time", size: 32, values: (u, splits) => splits.map(axisTime) }), axis({ values: (u, splits) => splits.map(axisCount), size: narrow ? 60 : 66 })],
     hooks: { draw: [bars] },
   }), [bins.map(to), bins.map((bin) => bin.n)], place)];
 };
@@ -311,7 +311,7 @@ const percentiles = (place) => {
     bands: served ? [{ series: [2, 1], fill: faded(style("--two"), 0.1) }] : [],
     axes: [
       axis({ splits: () => splits, filter: (u, found) => found, values: (u, found) => found.map((x) => share(100 * (1 - 1 / x))), label: "share of requests at most this slow", size: 32, space: 30 }),
-      axis({ values: (u, found) => found.map(axisTime), size: narrow ? 54 : 66 }),
+      axis({ values: (u, found) => found.map(axisTime), size: narrow ? 60 : 66 }),
     ],
   }), data, place)];
 };

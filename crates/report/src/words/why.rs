@@ -82,8 +82,8 @@ fn number_missing(why: &Why) -> Option<String> {
 
 fn by_file(why: &Why) -> Option<String> {
     Some(match why {
-        Why::DueNotTold => "the file does not tell when requests were due".into(),
-        Why::EndsNotTold => "the file does not tell when requests ended".into(),
+        Why::DueNotTold => "the file does not say when requests were due".into(),
+        Why::EndsNotTold => "the file does not say when requests ended".into(),
         Why::OutcomesNotTold => super::NOT_TOLD.into(),
         Why::UsersNotNamed => "the file does not name users".into(),
         Why::SeveralAtOnce { overlap, of } => format!(
@@ -127,8 +127,8 @@ fn by_users(why: &Why) -> Option<String> {
         }
         Why::ManyUsers { most } => format!("more than {} users are not followed one by one", count(most)),
         Why::NoSecondRequest => "no user sent a second request".into(),
-        Why::UsersNotAsked => "no number of users was asked for".into(),
-        Why::UsersNotTold => "the records do not tell when users came and went".into(),
+        Why::UsersNotAsked => "no number of users was specified".into(),
+        Why::UsersNotTold => "the records do not say when users came and went".into(),
         Why::NoThinkTime => "no think time is known".into(),
         Why::FewRequests { needed, n } => format!("fewer than {} requests (n = {})", count(needed), count(n)),
         Why::ManyRequests { most } => {
@@ -157,7 +157,7 @@ fn by_rule(why: &Why) -> Option<String> {
         Why::OtherWorkload => "not for this kind of workload".into(),
         Why::NoRule => "no rule applies to this kind of workload".into(),
         Why::NothingToCompare => "there is no plan to compare with".into(),
-        Why::AstrideLimit { n } => format!("the interval lies astride the limit (n = {})", count(n)),
+        Why::AstrideLimit { n } => format!("the interval straddles the limit (n = {})", count(n)),
         Why::FewArrivals { n } => {
             let n = n.map_or(String::new(), |n| format!(" for an interval (n = {})", count(n)));
             format!("too few arrivals{n}")
@@ -176,11 +176,11 @@ fn by_rule(why: &Why) -> Option<String> {
         Why::NothingDueAfter => "no request was due after a response".into(),
         Why::AllWaited => "nearly all requests waited at the connection cap".into(),
         Why::NoneFound => "no arrival found a connection without waiting".into(),
-        Why::StallsNotTold => "the log does not tell when the generator stood still".into(),
-        Why::DeparturesNotTold => "the system does not tell when requests leave this machine".into(),
+        Why::StallsNotTold => "the log does not say when the generator stood still".into(),
+        Why::DeparturesNotTold => "the system does not say when requests leave this machine".into(),
         Why::NoneWatched => "no request was watched".into(),
-        Why::NoUsersAsked => "no users are asked for within the complete segments".into(),
-        Why::WorkNotKnown => "the number of requests asked for is not known".into(),
+        Why::NoUsersAsked => "no users were specified within the complete segments".into(),
+        Why::WorkNotKnown => "the specified number of requests is not known".into(),
         _ => return None,
     })
 }
@@ -223,7 +223,7 @@ fn threshold(why: &Why) -> String {
         Why::OwnDelays { aggregate, between_s: [low, high] } => {
             format!("the generator's own delays move {aggregate} between {} and {}", time(*low), time(*high))
         }
-        Why::Astride => "the interval lies astride the limit: another run may come out the other way".into(),
+        Why::Astride => "the interval straddles the limit: another run may come out the other way".into(),
         Why::IntervalHoldsLimit => {
             "the interval holds the limit: more or longer replications would tell".into()
         }

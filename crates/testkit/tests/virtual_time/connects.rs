@@ -343,7 +343,7 @@ fn pauses_in_step_with_the_timeout_are_not_valid_against_any_target() {
 #[test]
 fn hold_ups_of_a_busy_machine_are_not_taken_for_stalls() {
     let mut valid = 0;
-    for seed in 0..20_i64 {
+    for seed in 0..8_i64 {
         for (name, sockets, connect) in targets() {
             let mut pauses: Vec<(Nanos, Nanos)> = (0..95)
                 .map(|i| {
@@ -360,7 +360,7 @@ fn hold_ups_of_a_busy_machine_are_not_taken_for_stalls() {
             valid += usize::from(summary.verdict.load == Some(LoadVerdict::Valid));
         }
     }
-    assert!(valid >= 60, "of 100, those of a target that accepts at once aside: {valid}");
+    assert!(valid >= 24, "of 40, those of a target that accepts at once aside: {valid}");
 }
 
 /// A target, or the way to it, that stands still in step with the timeout gathers the attempts too; the generator did not stand still.

@@ -177,7 +177,7 @@ fn a_single_run_without_a_steady_state_judges_only_what_does_not_hang_on_it() {
 /// Ten users over one server without room to wait.
 fn crowd(think: &str, model: &str) -> Option<headway_stats::summary::Finding> {
     let text = format!(
-        "seed: 3\nusers: {{ closed: {{ count: 10 }}, think: {think}, phases: [ {{ hold: 1s }} ] }}\njourney: [ {{ get: / }} ]\n\
+        "seed: 3\nusers: {{ closed: {{ count: 10 }}, think: {think}, phases: [ {{ hold: 200ms }} ] }}\njourney: [ {{ get: / }} ]\n\
          model: {model}\n"
     );
     single(&text, &[]).verdict.findings.into_iter().find(|finding| finding.id == FindingId::TurnedAway)

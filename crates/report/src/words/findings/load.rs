@@ -8,7 +8,7 @@ pub(super) fn told(load: &Load) -> Told {
     let told = Told::from(text(load));
     match load {
         Load::UnsentSteps { .. } => told.and_next(
-            "Mend the step that failed, or give its `extract` a `default`. Or let such sessions end (`on-failure: end-session`).",
+            "Fix the step that failed, or give its `extract` a `default`. Or let such sessions end (`on-failure: end-session`).",
         ),
         Load::Serialised { .. } => told.and_next("Use more threads to lower it."),
         _ => told,

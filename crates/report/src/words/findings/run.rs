@@ -14,7 +14,7 @@ pub(super) fn told(of: &Run) -> Told {
         Run::ClockOff { .. } | Run::ClockFree => told.and_next("Synchronise the machines' clocks (NTP)."),
         Run::LocalLimit { lacked, .. } => told.and_next(raise(lacked)),
         Run::Undecided { .. } => {
-            told.and_next("Run longer. An interval shrinks with the root of the length.")
+            told.and_next("Run longer. An interval shrinks with the square root of the length.")
         }
         _ => told,
     }
@@ -23,15 +23,13 @@ pub(super) fn told(of: &Run) -> Told {
 fn text(of: &Run) -> String {
     match of {
         Run::Aborted { threshold, at_s, complete, of } => format!(
-            "The threshold {threshold} was crossed after {} and ended the run. The numbers cover what fell due until then, their \
-             intervals the {complete} of {of} segments of the measured phase that were complete.",
-            time(*at_s)
+            "The threshold {threshold} was crossed after {} and ended the run. {}",
+            time(*at_s),
+            until_then(*complete, *of)
         ),
-        Run::Interrupted { at_s, complete, of } => format!(
-            "The run was cut short after {}. The numbers cover what fell due until then, their intervals the {complete} of {of} \
-             segments of the measured phase that were complete.",
-            time(*at_s)
-        ),
+        Run::Interrupted { at_s, complete, of } => {
+            format!("The run was cut short after {}. {}", time(*at_s), until_then(*complete, *of))
+        }
         Run::Stall { n, over_s, total_s, longest_s, at_s, cause } => format!(
             "The generator's threads stood still {}, the longest for {} at {}. They did so for more than {} each, {} in all{}. \
              Response times are counted from when requests were due and include it.",
@@ -51,7 +49,7 @@ fn text(of: &Run) -> String {
         ),
         Run::LocalLimit { n, lacked } => local_limit(*n, lacked),
         Run::Unaccounted { n } => format!(
-            "{} requests started and no record tells how they ended: the log breaks off. Response times lack them, most likely the \
+            "{} requests started and no record says how they ended: the log breaks off. Response times lack them, most likely the \
              slowest.",
             count(*n)
         ),
@@ -180,13 +178,13 @@ fn text(of: &Run) -> String {
              of records before, is missing."
         ),
         Run::ShardsApart { apart_s } => format!(
-            "The shards began {} apart by their machines' clocks. Their records are laid over each other as those clocks have it, and \
-             together they are another load than the plan.",
+            "The shards began {} apart by their machines' clocks. Their records are merged by those clocks, so together they are \
+             not the load that was planned.",
             time(*apart_s)
         ),
         Run::MissingShards { n, shards } => incomplete(
             *n,
-            "planned arrivals are in shards which are missing",
+            "planned arrivals are in missing shards",
             &format!("These are {}. ", shards.iter().map(lost).collect::<Vec<_>>().join(", ")),
         ),
         Run::MissingRecords { n, shards } => {
@@ -197,9 +195,16 @@ fn text(of: &Run) -> String {
     }
 }
 
+/// What the numbers of a run that was cut short cover.
+fn until_then(complete: usize, of: usize) -> String {
+    format!(
+        "The numbers cover what fell due until then; their intervals cover the complete segments of the measured phase, {complete} of {of}."
+    )
+}
+
 fn incomplete(n: u64, what: &str, more: &str) -> String {
     format!(
-        "The run is incomplete: {} {what}. {more}The numbers are of the records that are there.",
+        "The run is incomplete: {} {what}. {more}The numbers come from the records that are there.",
         count(n)
     )
 }

@@ -17,8 +17,8 @@ pub(super) fn sentence(of: &Starts) -> String {
             )
         }
         Starts::Repeats { period_s, starts } => format!(
-            "The starts repeat exactly every {}, which those of independent users do not. All headways there are stand in one such \
-             period ({} starts), and a longer test adds none.",
+            "The starts repeat exactly every {}, which those of independent users do not. One such period ({} starts) \
+             holds every headway that there is, and a longer test adds none.",
             time(*period_s),
             whole(*starts)
         ),
