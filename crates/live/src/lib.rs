@@ -15,8 +15,8 @@ pub mod host;
 pub mod names;
 pub mod namespace;
 mod outcome;
-#[cfg(feature = "post")]
-pub mod post;
+#[cfg(feature = "service")]
+pub mod service;
 pub mod protocols;
 pub mod proxy;
 pub mod reactor;

@@ -4,7 +4,7 @@ use super::{Collector, PATIENCE};
 use crate::collect::{Observer, SoFar};
 use crate::snapshot::Snapshot;
 use crate::{Error, RunSpec};
-use headway_live::post::{NotPosted, Poster};
+use headway_live::service::{NotPosted, Poster};
 use headway_report::otlp::{self, Stretch};
 use headway_report::words::export::{Exports, NotExported, not_exported};
 use headway_stats::Summary;

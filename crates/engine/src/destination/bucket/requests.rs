@@ -3,6 +3,9 @@
 //! What a store says when it refuses is taken from its answer: the URLs and headers of requests, which may hold secrets, are never in a message.
 
 use super::super::Failures;
+use headway_live::service;
+use headway_live::service::ureq::http::{Method, Request, Response, StatusCode, Uri};
+use headway_live::service::ureq::{self, Agent};
 use headway_workload::redact::Redactor;
 use http_body_util::BodyExt as _;
 use object_store::client::{
@@ -12,9 +15,6 @@ use object_store::{ClientConfigKey, ClientOptions, Result};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use ureq::Agent;
-use ureq::http::{Method, Request, Response, StatusCode, Uri};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// How long a connection may take.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
@@ -90,22 +90,11 @@ impl HttpConnector for Requests {
         let connecting = |options: &ClientOptions| options.get_config_value(&ClientConfigKey::ConnectTimeout);
         let metadata = ClientOptions::new().with_connect_timeout(CONNECT_METADATA);
         let is_metadata = connecting(options) == connecting(&metadata);
-        let roots: Vec<Certificate<'static>> = rustls_native_certs::load_native_certs()
-            .certs
-            .iter()
-            .map(|root| Certificate::from_der(root).to_owned())
-            .collect();
-        let tls = TlsConfig::builder()
-            .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-            .root_certs(RootCerts::new_with_certs(&roots))
-            .build();
-        let agent = Agent::config_builder()
-            .tls_config(tls)
-            .user_agent(concat!("headway/", env!("CARGO_PKG_VERSION")))
+        // A store without TLS needs no roots; where there are none, one with TLS is refused.
+        let config = service::config(true).or_else(|_| service::config(false));
+        let agent = config
+            .map_err(|error| object_store::Error::Generic { store: "HTTP", source: Box::new(error) })?
             .https_only(is(ClientConfigKey::AllowHttp, "false"))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
             .timeout_connect(Some(if is_metadata { CONNECT_METADATA } else { CONNECT }))
             .timeout_per_write(Some(STILL))
             .timeout_per_read(Some(STILL))

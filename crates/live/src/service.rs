@@ -1,16 +1,47 @@
-//! Posting documents over HTTP or HTTPS to a service that is not the target. It blocks: it is for a thread of its own.
+//! Requests over HTTP or HTTPS to services that are not the target: a collector of metrics, a store. They block: they are for a thread of
+//! their own.
 //!
 //! The client is a library's; what is here is how it is set up. Certificates are verified against the system's roots, redirects are not
 //! followed, and the proxies of the environment (`HTTPS_PROXY`, `NO_PROXY`, ...) are used as by other clients of such services.
+
+pub use ureq;
 
 use crate::tls::TlsError;
 use std::sync::Arc;
 use std::time::Duration;
 use ureq::Agent;
+use ureq::config::ConfigBuilder;
 use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 
 /// Bytes of an answer that are read.
 const MOST_ANSWER: u64 = 64 << 10;
+
+/// How a client of such a service is set up. Without `tls` no certificate is trusted.
+///
+/// # Errors
+/// With `tls`, no roots to verify certificates against.
+pub fn config(tls: bool) -> Result<ConfigBuilder<ureq::typestate::AgentScope>, TlsError> {
+    let tls = TlsConfig::builder()
+        .provider(TlsProvider::Rustls)
+        .root_certs(RootCerts::from(if tls { roots()? } else { Vec::new() }))
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
+    Ok(Agent::config_builder()
+        .tls_config(tls.build())
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("headway/", env!("CARGO_PKG_VERSION"))))
+}
+
+/// The system's roots.
+fn roots() -> Result<Vec<Certificate<'static>>, TlsError> {
+    let loaded = rustls_native_certs::load_native_certs();
+    if loaded.certs.is_empty() {
+        let why = loaded.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
+        return Err(TlsError::NoRoots(why));
+    }
+    Ok(loaded.certs.iter().map(|root| Certificate::from_der(root).to_owned()).collect())
+}
 
 /// One that posts to one URL. Its values do not show: headers may be secrets.
 pub struct Poster {
@@ -36,15 +67,8 @@ impl Poster {
     /// # Errors
     /// A URL of HTTPS, and no roots to verify its certificate against.
     pub fn new(url: &str, headers: Vec<(String, String)>) -> Result<Poster, TlsError> {
-        let mut config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(concat!("headway/", env!("CARGO_PKG_VERSION")));
-        if url.starts_with("https:") {
-            config = config.tls_config(tls()?);
-        }
-        Ok(Poster { agent: config.build().new_agent(), url: url.to_owned(), headers })
+        let agent = config(url.starts_with("https:"))?.build().new_agent();
+        Ok(Poster { agent, url: url.to_owned(), headers })
     }
 
     /// Posts a document; the body of the answer, up to 64 KiB of it.
@@ -69,18 +93,4 @@ impl Poster {
         }
         answer.body_mut().with_config().limit(MOST_ANSWER).read_to_vec().map_err(failed)
     }
-}
-
-fn tls() -> Result<TlsConfig, TlsError> {
-    let loaded = rustls_native_certs::load_native_certs();
-    if loaded.certs.is_empty() {
-        let why = loaded.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
-        return Err(TlsError::NoRoots(why));
-    }
-    let roots = loaded.certs.iter().map(|root| Certificate::from_der(root).to_owned());
-    let config = TlsConfig::builder()
-        .provider(TlsProvider::Rustls)
-        .root_certs(RootCerts::from(roots))
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
-    Ok(config.build())
 }
