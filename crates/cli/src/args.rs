@@ -52,7 +52,7 @@ Exit codes:
        --strict); a search that did not end
   98   the load was INVALID, or the generator was the limit of a search
   99   a threshold was crossed, a condition of compare holds, or a search
-       found no rate beyond which a threshold fails
+       found no knee: no rate holds, every rate does, or the target drifts
   130  interrupted; the report is still written";
 
 /// Load tests with honest load.
