@@ -177,7 +177,7 @@ where
 
     /// Connections take that many requests at once. More than one: giving a request up does not cost the connection.
     pub fn carrying(mut self, capacity: u32) -> Rig<C, R> {
-        self.client = self.client.expecting(capacity);
+        self.client = self.client.expecting(&[capacity]);
         self.capacity = capacity;
         self
     }
@@ -222,7 +222,7 @@ where
             self.client.tick(self.now);
             let announced = self.client.would_open();
             if let Some(action) = self.client.poll(self.now) {
-                self.played.unannounced += usize::from(matches!(action, Action::Connect(_)) && !announced);
+                self.played.unannounced += usize::from(matches!(action, Action::Connect(..)) && !announced);
                 self.act(action);
             } else if self.client.is_done() {
                 break;
@@ -355,7 +355,7 @@ where
         let mut next = Some(action);
         while let Some(action) = next {
             next = match action {
-                Action::Connect(id) => self.connect(id),
+                Action::Connect(id, _) => self.connect(id),
                 Action::Send(on, id, key) => self.send(on, id, key),
                 Action::Cancel(on, id) => {
                     self.lift(on, id);

@@ -38,7 +38,7 @@ impl Walk {
         reader.head(&self.script, status, headers.iter().map(|(name, value)| (*name, value.as_bytes())));
         let visit = RenderContext { sending: &key, now_unix_ns: 1_000_000_000 };
         let reading = self.script.finish(&visit, reader, &mut self.memory, Nanos::ZERO);
-        if reading.then == SessionControl::Redirect {
+        if matches!(reading.then, SessionControl::Redirect(_)) {
             self.step = 1;
         }
         reading
@@ -53,7 +53,7 @@ impl Walk {
                 Err(reason.whole)
             }
             None => {
-                assert_eq!((reading.outcome, reading.then), (Outcome::Ok, SessionControl::Redirect));
+                assert_eq!((reading.outcome, reading.then), (Outcome::Ok, SessionControl::Redirect(0)));
                 Ok(self.request().path)
             }
         }
@@ -201,7 +201,7 @@ fn answers_that_lead_nowhere_and_steps_that_look_themselves_go_on() {
     let mut expects = step("GET");
     let status = Some(StatusSet::parse("200").unwrap());
     expects.expect(Expect { status, ..Expect::default() }).unwrap();
-    let followed = (Outcome::Ok, SessionControl::Redirect);
+    let followed = (Outcome::Ok, SessionControl::Redirect(0));
     assert_eq!(ends(expects, 10, 302, &[("location", "/x")]), followed, "200 is expected of the last one");
     let mut looks = step("GET");
     looks.extract(Extract::new(0, Finder::cookie("sid")));
@@ -228,7 +228,7 @@ fn steps_that_look_at_redirects_themselves_are_told_whether_redirects_are_follow
 fn cookies_of_a_redirect_are_sent_to_where_it_leads() {
     let mut walk = from("http://a.test");
     let reading = walk.answer(302, &[("location", "/x"), ("set-cookie", "sid=7; Path=/")]);
-    assert_eq!(reading.then, SessionControl::Redirect);
+    assert_eq!(reading.then, SessionControl::Redirect(0));
     assert!(walk.request().headers.contains(&("Cookie".to_owned(), "sid=7".to_owned())));
 }
 
