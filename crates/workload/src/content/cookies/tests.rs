@@ -1,7 +1,7 @@
 use super::*;
 
 fn site(host: &str, tls: bool) -> Site {
-    Site { host: host.to_owned(), tls }
+    Site { host: host.to_owned(), tls, root: None }
 }
 
 /// A jar at `now` 1000 of what these headers set in answers to requests of these paths.
