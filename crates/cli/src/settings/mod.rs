@@ -115,9 +115,11 @@ impl RunSettings {
         }
         let mut base = load.spec(&scenario, words);
         let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body);
+        let others = std::mem::take(&mut scenario.origins);
         let live = Live {
             shown_target: scenario.redactor.hide_url(&target.url()).into_owned(),
             script: Arc::new(script),
+            others,
             max_body,
             threads: threads(args.threads, limits.connections)?,
             insecure: scenario.settings.insecure.unwrap_or(false),
@@ -151,7 +153,7 @@ impl RunSettings {
         })?;
         streams_fit(&live, &load.plan)?;
         if live.tls != Tls::default() {
-            live.tls_setup()?;
+            live.tls_setups()?;
         }
         let output = args.output.clone();
         if matches!(live.start, Some(Start::Barrier(_)))

@@ -153,11 +153,43 @@ impl Journey {
         }
     }
 
-    /// The same where the step of each number goes to the origin that stands there; 0 is the target.
+    /// The same where the step of each number goes to the origin that stands there; 0 is the target. Steps that it does not take do not count.
     #[must_use]
     pub fn reaching(self, origins: &[u16]) -> Journey {
-        let last = origins.iter().rposition(|&origin| origin > 0).map_or(0, |at| at + 1);
-        Journey { origins: origins[..last].into(), ..self }
+        let mut own = vec![0; origins.len()];
+        for step in self.steps() {
+            if let Some(origin) = origins.get(usize::from(step)) {
+                own[usize::from(step)] = *origin;
+            }
+        }
+        own.truncate(own.iter().rposition(|&origin| origin > 0).map_or(0, |at| at + 1));
+        Journey { origins: own.into(), ..self }
+    }
+
+    /// The numbers of its steps.
+    fn steps(&self) -> Vec<u16> {
+        fn steps(nodes: &[Node], all: &mut Vec<u16>) {
+            for node in nodes {
+                match node {
+                    Node::Ask { step, .. } => all.push(*step),
+                    Node::Repeat(_, inside) => steps(inside, all),
+                    Node::Choose(ways) => ways.iter().for_each(|(_, inside)| steps(inside, all)),
+                    Node::Logged(logged) => all.extend(logged.iter()),
+                    Node::Pause(_) => {}
+                }
+            }
+        }
+        let mut all = Vec::new();
+        steps(&self.nodes, &mut all);
+        all
+    }
+
+    /// How many origins its steps go to.
+    pub fn reached(&self) -> usize {
+        let mut all: Vec<u16> = self.steps().into_iter().map(|step| self.origin(step)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
     }
 
     /// The origin by step, as far as any goes elsewhere than to the target.

@@ -44,7 +44,8 @@ impl Origins {
         Ok(Some((origin, rest)))
     }
 
-    /// Those that redirects may lead to besides. The same host by https is named with it, where both have their usual ports.
+    /// Those that redirects may lead to besides. The same host by https is named with it, where both have their usual ports, and it is not
+    /// said where they are.
     pub fn of_redirects(&mut self, file: &written::File, followed: bool, reader: &mut Reader<'_>) {
         for text in file.origins.iter().flatten() {
             if !followed {
@@ -57,7 +58,8 @@ impl Origins {
                 Err(problem) => reader.problems.push(problem),
             }
         }
-        let secure = self.target.as_ref().filter(|_| followed).and_then(|target| match &target.endpoint {
+        let plain = followed && file.connect_to.is_none() && file.resolve.is_none();
+        let secure = self.target.as_ref().filter(|_| plain).and_then(|target| match &target.endpoint {
             Endpoint::Tcp { port: 80, .. } if target.scheme == Scheme::Http => {
                 Target::parse(&format!("https://{}", target.authority)).ok()
             }
