@@ -22,6 +22,25 @@ fn sent(jar: &Jar, tls: bool, path: &str, now: i64) -> String {
     out.join("; ")
 }
 
+/// What goes with a request for / of that host right after.
+fn sent_to(jar: &Jar, host: &str) -> String {
+    let mut out = Vec::new();
+    jar.each(&site(host, false), "/", 1000, |name, value| out.push(format!("{name}={value}")));
+    out.join("; ")
+}
+
+/// RFC 6265, 5.3 and 5.4: a cookie goes to the host that set it, or to those of its domain.
+#[test]
+fn hosts_have_their_own_cookies() {
+    let mut jar = jar("www.a.test", &[("/", "own=1"), ("/", "all=2; Domain=a.test"), ("/", "no=3; Domain=test")]);
+    let other = SetCookie::parse(b"own=4").unwrap();
+    jar.set(&other, &site("b.test", false), "/", 1000);
+    assert_eq!(sent_to(&jar, "www.a.test"), "own=1; all=2");
+    assert_eq!(sent_to(&jar, "api.a.test"), "all=2");
+    assert_eq!(sent_to(&jar, "b.test"), "own=4");
+    assert_eq!(sent_to(&jar, "ba.test"), "", "no part of a label");
+}
+
 /// A jar of one cookie, and what goes with a request for / right after.
 fn one(header: &str) -> String {
     sent(&jar("example.org", &[("/", header)]), false, "/", 1000)

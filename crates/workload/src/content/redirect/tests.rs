@@ -257,3 +257,40 @@ fn every_request_names_the_trace_of_its_session_and_is_a_parent_of_its_own() {
     let led = named(&walk, 3, 0).unwrap();
     assert_eq!((&led[3..35], led == first), (trace.as_str(), false), "where a redirect led");
 }
+
+/// What goes out where a redirect leads to another origin that the run names, and back.
+#[test]
+fn secrets_stay_with_the_origin_that_they_were_given_for() {
+    let mut secret = step("POST");
+    for (name, value) in [
+        ("Host", "site.test"),
+        ("Authorization", "Bearer planted"),
+        ("X-Api-Key", "planted"),
+        ("X-Copy", "planted-value"),
+        ("X-Tag", "plain"),
+    ] {
+        secret.header(name, &Template::fixed(value)).unwrap();
+    }
+    secret.body(Body::text(&Template::fixed("body")));
+    let mut walk = Walk::new("http://a.test", secret, 10);
+    let mut redactor = crate::redact::Redactor::default();
+    redactor.know("planted-value");
+    walk.script = walk.script.with_redactor(redactor).reaching(&[Target::parse("https://b.test").unwrap()]);
+    let names = |walk: &Walk| -> Vec<String> {
+        walk.request().headers.into_iter().map(|(name, _)| name).filter(|name| name != "Content-Type").collect()
+    };
+    let all = ["Host", "Authorization", "X-Api-Key", "X-Copy", "X-Tag"];
+    assert_eq!(names(&walk), all);
+    let away = [("location", "https://b.test/there"), ("set-cookie", "sid=planted")];
+    let reading = walk.answer(307, &away);
+    assert_eq!(reading.then, SessionControl::Redirect(1));
+    assert_eq!((names(&walk), walk.request().path.as_str()), (vec!["X-Tag".to_owned()], "/there"));
+    assert_eq!(walk.request().body, b"body", "as curl and browsers have it");
+    let reading = walk.answer(307, &[("location", "/further")]);
+    assert_eq!((reading.then, walk.request().path.as_str()), (SessionControl::Redirect(1), "/further"));
+    let reading = walk.answer(307, &[("location", "http://a.test/home")]);
+    assert_eq!(reading.then, SessionControl::Redirect(0));
+    assert_eq!(names(&walk), [&all[..], &["Cookie"]].concat(), "back where they were given for");
+    let reading = walk.answer(302, &[("location", "https://c.test/")]);
+    assert_eq!(reading.reason.unwrap().kind, Some(KnownFailure::RedirectElsewhere));
+}
