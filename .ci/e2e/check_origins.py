@@ -51,7 +51,7 @@ def written(tmp, name, site, users, steps, more=""):
 def two(tmp):
     with Sites(tmp) as site:
         file = written(
-            tmp, "two.yaml", site, "{ work: { requests: 40, users: 2 } }",
+            tmp, "two.yaml", site, "{ work: { requests: 40, users: 1 } }",
             ["get: /", f"get: {site.second}/items", "get: /again", f"{{ get: {site.second}/own, headers: {{ Authorization: Bearer other }} }}"],
             f"headers: {{ Authorization: Bearer {SECRET}, X-Tag: all }}\n",
         )
@@ -64,15 +64,21 @@ def two(tmp):
             f"{other} /items [-] [-] [all] [-]": 10, f"{other} /own [there=2] [Bearer other] [all] [-]": 10,
         })
         equal(requests, paths, "what nginx saw")
-        equal(connections, Counter({str(site.plain): 2, str(site.tls): 2}), "connections: one of each user to each origin")
-        equal(summary["generator"]["connections_opened"], 4, "connections of the summary")
+        equal(connections, Counter({str(site.plain): 1, str(site.tls): 1}), "connections: one to each origin")
+        equal(summary["generator"]["connections_opened"], 2, "connections of the summary")
         equal(summary["plan"]["origins"], [site.second], "plan.origins")
         labels = {f"GET /": 10, f"GET {site.second}/items": 10, "GET /again": 10, f"GET {site.second}/own": 10}
         equal({label: row["n"] for label, row in summary["by_label"].items()}, labels, "rows by label")
         expect(SECRET not in "".join(p.read_text(errors="replace") for p in ended.folder.iterdir() if p.is_file()), "the marker is in the folder")
         dry = headway("run", file, *site.trusting, "--dry-run", cwd=tmp).exits(0)
         contains(dry.out, f"GET {site.second}/items", "the dry run")
-        few = all_ended(run(file, *site.trusting, "-c", "1", "--pool", "shared", tmp=tmp, name="few"), "ok")
+        steps = ["get: /", f"get: {site.second}/items"]
+        several = written(tmp, "users.yaml", site, "{ work: { requests: 40, users: 3 } }", steps)
+        all_ended(run(several, *site.trusting, tmp=tmp, name="users"), "ok")
+        equal(site.seen()[1], Counter({str(site.plain): 3, str(site.tls): 3}), "connections: one of each user to each origin")
+        contains(flat(run(several, *site.trusting, "-c", "4", tmp=tmp, name="cap").exits(2).err), "to each origin of their journey", "a cap for too few")
+        shared = written(tmp, "shared.yaml", site, "{ work: { requests: 40, users: 3 }, connections: shared }", steps)
+        few = all_ended(run(shared, *site.trusting, "-c", "1", tmp=tmp, name="few"), "ok")
         equal(few["measured"]["n"], 40, "requests with one connection for two origins")
 
 
@@ -132,12 +138,10 @@ def mistakes(tmp):
         all_ended(run(file, *site.trusting, *resolve, tmp=tmp, name="named"), "ok")
         expect(any(f"api.example:{site.tls} api.example GET /" in line for line in site.seen()[0]), "the name in TLS and in Host")
         for name, step, part in [
-            ("values", "get: https://{{user.id}}.example/x", "no value"), ("login", "get: https://me:pass@a.example/", "a user and a password"),
+            ("values", "get: https://{{user.id}}.example/x", "the host of a step is the same"), ("login", "get: https://me:pass@a.example/", "a user and a password"),
             ("scheme", "get: ftp://a.example/", "not spoken here"), ("port", "get: http://a.example:0/", "port 0"),
             ("glued", "get: https://a.example{{user.id}}", "the host of a step is the same"),
         ]:
-            if name == "values":
-                part = "is not a target"
             error = run(written(tmp, f"{name}.yaml", site, "{ at-once: 1 }", [step]), tmp=tmp, name=name).exits(2).err
             contains(flat(error), part, name)
             contains(error, f"{name}.yaml:4", f"{name}: the line")
