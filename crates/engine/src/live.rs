@@ -11,7 +11,9 @@ use anyhow::{Context as _, anyhow, bail};
 use headway_base::{Answer, Nanos, Outcome};
 use headway_live::names::{Refresh, Resolver};
 use headway_live::tls::{TlsError, TlsSetup};
-use headway_live::{Address, Clock, Control, Origin, Protocols, ResolveError, RunReport, Via, WorkerReport, wait};
+use headway_live::{
+    Address, Clock, Control, Origin, Protocols, ResolveError, RunReport, Via, WorkerReport, wait,
+};
 use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{

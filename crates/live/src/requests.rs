@@ -111,7 +111,12 @@ impl Requests {
     ///
     /// # Errors
     /// As [`Requests::new`].
-    pub fn forwarded(mut self, number: u16, target: &Target, proxy: &Proxy) -> Result<Requests, RequestsError> {
+    pub fn forwarded(
+        mut self,
+        number: u16,
+        target: &Target,
+        proxy: &Proxy,
+    ) -> Result<Requests, RequestsError> {
         let (origin, authorization) = (format!("http://{}", target.authority), proxy.authorization.clone());
         self.places[usize::from(number)].forwarded = Some(Forwarded { origin, authorization });
         self.rendered()

@@ -124,7 +124,8 @@ where
         joins: config.joins,
         control: config.control.clone(),
     };
-    let refreshed = || config.origins.iter().zip(&shared.origins).filter_map(|(o, at)| Some((o.refresh.as_ref()?, at)));
+    let refreshed =
+        || config.origins.iter().zip(&shared.origins).filter_map(|(o, at)| Some((o.refresh.as_ref()?, at)));
     let refreshing: Vec<Refreshing> =
         refreshed().map(|(refresh, at)| Refreshing::begin(refresh, at.addresses.clone())).collect();
     let stolen_before = host::stolen();

@@ -386,7 +386,8 @@ where
         self.played.needless += usize::from(self.shared && self.lines.iter().any(room));
         self.played.lives.push((self.now, Nanos::MAX));
         let capacity = self.capacity;
-        let opening = Line { state: State::Opening, origin, number, uses: 0, capacity, carries: BTreeMap::new() };
+        let opening =
+            Line { state: State::Opening, origin, number, uses: 0, capacity, carries: BTreeMap::new() };
         match self.lines.get_mut(id as usize) {
             Some(line) => {
                 assert_eq!(line.state, State::Closed, "opened twice");

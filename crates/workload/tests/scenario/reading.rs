@@ -2,11 +2,11 @@
 
 use crate::common::scenario;
 use headway_base::{Nanos, Phase, Profile, Rate};
+use headway_workload::client::RequestKey;
+use headway_workload::content::{Memory, RenderContext};
 use headway_workload::model::{Kind, Model, Part, Station};
 use headway_workload::plan::{Connections, LONGEST, OnFailure, Plan, Source};
 use headway_workload::users::UserPhase;
-use headway_workload::client::RequestKey;
-use headway_workload::content::{Memory, RenderContext};
 use headway_workload::{Process, Shard};
 
 const STEP: &str = "journey: [{ get: / }]\n";
@@ -381,7 +381,8 @@ fn whole_urls_are_steps_of_other_origins() {
         let sending = RequestKey { step, user: 7, ..RequestKey::default() };
         let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
         let request = read.script.render(&visit, &Memory::default()).unwrap();
-        let headers: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let headers: Vec<String> =
+            request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         (request.path, headers.join(", "))
     };
     let target = "Authorization: Bearer planted, X-Tag: all".to_owned();
@@ -389,6 +390,8 @@ fn whole_urls_are_steps_of_other_origins() {
     assert_eq!(request(1), ("/items/7?q=1".to_owned(), "X-Tag: all".to_owned()));
     assert_eq!(request(2), ("/".to_owned(), target));
     assert_eq!(request(3), ("/".to_owned(), "Host: d.test, X-Tag: all".to_owned()));
-    let one = scenario("target: http://a.test:8080\nredirects: 2\nusers: { arrive: { rate: 1/s } }\njourney: [{ get: / }]\n");
+    let one = scenario(
+        "target: http://a.test:8080\nredirects: 2\nusers: { arrive: { rate: 1/s } }\njourney: [{ get: / }]\n",
+    );
     assert!(one.origins.is_empty() && one.groups[0].journey.origins().is_empty());
 }

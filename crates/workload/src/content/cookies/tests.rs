@@ -32,7 +32,8 @@ fn sent_to(jar: &Jar, host: &str) -> String {
 /// RFC 6265, 5.3 and 5.4: a cookie goes to the host that set it, or to those of its domain.
 #[test]
 fn hosts_have_their_own_cookies() {
-    let mut jar = jar("www.a.test", &[("/", "own=1"), ("/", "all=2; Domain=a.test"), ("/", "no=3; Domain=test")]);
+    let mut jar =
+        jar("www.a.test", &[("/", "own=1"), ("/", "all=2; Domain=a.test"), ("/", "no=3; Domain=test")]);
     let other = SetCookie::parse(b"own=4").unwrap();
     jar.set(&other, &site("b.test", false), "/", 1000);
     assert_eq!(sent_to(&jar, "www.a.test"), "own=1; all=2");

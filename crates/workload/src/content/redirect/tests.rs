@@ -277,7 +277,12 @@ fn secrets_stay_with_the_origin_that_they_were_given_for() {
     redactor.know("planted-value");
     walk.script = walk.script.with_redactor(redactor).reaching(&[Target::parse("https://b.test").unwrap()]);
     let names = |walk: &Walk| -> Vec<String> {
-        walk.request().headers.into_iter().map(|(name, _)| name).filter(|name| name != "Content-Type").collect()
+        walk.request()
+            .headers
+            .into_iter()
+            .map(|(name, _)| name)
+            .filter(|name| name != "Content-Type")
+            .collect()
     };
     let all = ["Host", "Authorization", "X-Api-Key", "X-Copy", "X-Tag"];
     assert_eq!(names(&walk), all);

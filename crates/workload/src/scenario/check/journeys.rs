@@ -79,7 +79,14 @@ impl Journeys {
         let Compiler { builder: Builder { origins, .. }, mut steps, mut labels, .. } = compiler;
         steps.truncate(kept);
         labels.truncate(kept);
-        (reader.problems.len() == before).then_some(Journeys { steps, labels, names, origins, compiled, taken })
+        (reader.problems.len() == before).then_some(Journeys {
+            steps,
+            labels,
+            names,
+            origins,
+            compiled,
+            taken,
+        })
     }
 
     /// Names and numbers of the steps that group number `group` may take.

@@ -284,11 +284,10 @@ fn group(
             let title = "a socket that connects sends one request, and this journey has several";
             reader.complain(Problem::new(at, title).help("write a journey of one step"))
         }
-        Ok(_)
-            if matches!(coming.source, Connecting { .. }) && by_step.iter().any(|&origin| origin > 0) =>
-        {
+        Ok(_) if matches!(coming.source, Connecting { .. }) && by_step.iter().any(|&origin| origin > 0) => {
             let title = "sockets that are kept connecting go to the target alone";
-            reader.complain(Problem::new(at, title).help("write the path of the step alone, as in get: /items"))
+            reader
+                .complain(Problem::new(at, title).help("write the path of the step alone, as in get: /items"))
         }
         Ok(journey) => Some(Group {
             name: coming.name,

@@ -82,7 +82,8 @@ impl Origins {
                 "write headers: { Authorization: 'Basic ${CREDENTIALS}' } in the step, the value in the environment",
             ));
         }
-        if !origin.scheme.is_http() || !matches!(origin.endpoint, Endpoint::Tcp { .. }) || origin.path != "/" {
+        if !origin.scheme.is_http() || !matches!(origin.endpoint, Endpoint::Tcp { .. }) || origin.path != "/"
+        {
             return Err(Problem::new(span, format!("{origin} is no origin of HTTP")).help(help));
         }
         if self.others.len() >= MOST {

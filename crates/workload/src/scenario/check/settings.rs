@@ -122,16 +122,10 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
 
 /// What TLS needs, and other places to connect to, where neither the target nor another origin has either. A certificate, its key and a
 /// name to indicate are of the target.
-pub(super) fn connecting(
-    file: &written::File,
-    target: &Target,
-    others: &[Target],
-    reader: &mut Reader<'_>,
-) {
+pub(super) fn connecting(file: &written::File, target: &Target, others: &[Target], reader: &mut Reader<'_>) {
     let name = target.scheme.name();
     let any = others.iter().any(Target::tls);
-    let keys =
-        [("cert", false), ("key", false), ("cacert", any), ("sni", false), ("tls-resumption", any)];
+    let keys = [("cert", false), ("key", false), ("cacert", any), ("sni", false), ("tls-resumption", any)];
     for (key, _) in keys.into_iter().filter(|(key, other)| file.keys.has(key) && !target.tls() && !other) {
         let title = format!("TLS is not spoken to a target of {name}");
         let problem = Problem::new(file.keys.at(key), title);
