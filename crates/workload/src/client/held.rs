@@ -123,6 +123,11 @@ impl<S: RecordSink> Client<S> {
         self.wait(id);
     }
 
+    /// Whether a session that waits is an arrival that was set aside.
+    pub(super) fn is_set_aside(&self, id: SessionId) -> bool {
+        !self.group_of(id).is_closed() && !self.sessions.get(id).goes_on
+    }
+
     /// The session's request waits for a connection.
     pub(super) fn wait(&mut self, id: SessionId) {
         let session = self.sessions.of(id);

@@ -609,8 +609,7 @@ impl<S: RecordSink> Client<S> {
         match who {
             Who::Arrival(group) => self.groups[group].stopped.unwrap_or(Nanos::MAX).min(self.last_start),
             Who::Waiting(id) if self.group_of(id).is_closed() => self.last_start,
-            // An arrival that was set aside.
-            Who::Waiting(id) if !self.sessions.get(id).goes_on => {
+            Who::Waiting(id) if self.is_set_aside(id) => {
                 self.group_of(id).stopped.unwrap_or(Nanos::MAX).min(self.last_start)
             }
             Who::Waiting(_) => self.last_step,

@@ -125,6 +125,11 @@ impl<S: RecordSink> Client<S> {
                 self.flush_run();
                 let record = Record { wait, ..self.record(id, now, outcome) };
                 self.write(record);
+                if self.is_set_aside(id) {
+                    // As with any arrival that never starts, its session does not begin.
+                    self.sessions.end(id);
+                    return None;
+                }
                 self.go_on(id, outcome, Sent::No, SessionControl::Continue, now)
             }
         }

@@ -286,7 +286,7 @@ fn secrets_stay_with_the_origin_that_they_were_given_for() {
     };
     let all = ["Host", "Authorization", "X-Api-Key", "X-Copy", "X-Tag"];
     assert_eq!(names(&walk), all);
-    let away = [("location", "https://b.test/there"), ("set-cookie", "sid=planted")];
+    let away = [("location", "https://b.test/there"), ("set-cookie", "sid=planted; Path=/")];
     let reading = walk.answer(307, &away);
     assert_eq!(reading.then, SessionControl::Redirect(1));
     assert_eq!((names(&walk), walk.request().path.as_str()), (vec!["X-Tag".to_owned()], "/there"));
