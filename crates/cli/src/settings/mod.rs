@@ -31,6 +31,7 @@ use headway_engine::live::DEFAULT_LATE;
 use headway_engine::{Keep, Live, Place, RunSpec, Start, wait};
 use headway_live::RequestsError;
 use headway_live::site;
+use headway_live::tls::{TlsError, TlsSetup};
 use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
@@ -114,8 +115,11 @@ impl RunSettings {
             );
         }
         let mut base = load.spec(&scenario, words);
-        let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body);
-        let others = std::mem::take(&mut scenario.origins);
+        let mut others = std::mem::take(&mut scenario.origins);
+        if scenario.assumes_https && !can_verify(&scenario.settings, &others) {
+            others.pop();
+        }
+        let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body).reaching(&others);
         let live = Live {
             shown_target: scenario.redactor.hide_url(&target.url()).into_owned(),
             script: Arc::new(script),
@@ -176,6 +180,13 @@ impl RunSettings {
         let watch = args.watch.place().map(|place| (place, args.watch.flag()));
         Ok(RunSettings { spec, live, load, output, watch, file })
     }
+}
+
+/// Whether there are authorities to verify the last of these origins by: not having any is no reason to refuse a run that may not need them.
+fn can_verify(settings: &Settings, origins: &[Target]) -> bool {
+    let Some(last) = origins.last() else { return true };
+    let setup = TlsSetup::new(last.host(), settings.insecure.unwrap_or(false), &settings.tls);
+    !matches!(setup, Err(TlsError::NoRoots(_)))
 }
 
 /// Where the results come: with a shard, `--out` is the place of all shards.

@@ -122,6 +122,7 @@ pub(super) fn file(
         target,
         origins: origins.others().to_vec(),
         elsewhere: origins.first,
+        assumes_https: origins.assumes_https,
         seed: file.seed.as_ref().map(|seed| seed.value),
         settings,
         groups,

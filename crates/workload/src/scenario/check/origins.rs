@@ -17,6 +17,8 @@ pub(super) struct Origins {
     others: Vec<Target>,
     /// The first step that goes to another origin.
     pub first: Option<Span>,
+    /// Whether the last one is the target's host by https, which nothing in the file names.
+    pub assumes_https: bool,
 }
 
 impl Origins {
@@ -66,7 +68,9 @@ impl Origins {
             _ => None,
         });
         if let Some(secure) = secure.filter(|_| self.others.len() < MOST) {
+            let before = self.others.len();
             self.add(secure);
+            self.assumes_https = self.others.len() > before;
         }
     }
 
