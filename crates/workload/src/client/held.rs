@@ -72,14 +72,22 @@ impl<S: RecordSink> Client<S> {
 
     /// When something is to be done about what is held back at several origins.
     pub(super) fn wake_for_held(&self) -> Nanos {
-        let passes = self.connections.has_one_for_each();
         let one = |(due, who)| match who {
-            _ if self.can_start(who) => due,
-            Who::Arrival(_) if passes && self.any_can_start() => due,
+            _ if self.may_start(who) => due,
+            Who::Arrival(_) if self.connections.has_one_for_each() && self.any_can_start() => due,
             _ => self.patience_ends(due, who),
         };
         let all = self.origins().filter_map(|origin| self.next_held_of(origin));
         all.map(one).min().unwrap_or(Nanos::MAX)
+    }
+
+    /// Whether that request, the first to its origin, can start and is not to wait for one to another.
+    fn may_start(&self, who: Who) -> bool {
+        let passes = || {
+            self.connections.has_one_for_each()
+                || self.next_held_of_all().is_some_and(|(_, first)| first == who)
+        };
+        self.can_start(who) && passes()
     }
 
     fn any_can_start(&self) -> bool {
@@ -97,7 +105,7 @@ impl<S: RecordSink> Client<S> {
             if self.is_too_late(who, now) && (due <= now || self.stopping) {
                 return (true, self.never_start(who, now));
             }
-            if due > now || self.can_start(who) {
+            if due > now || self.may_start(who) {
                 continue;
             }
             if due.saturating_add(self.limits.max_wait) <= now {
