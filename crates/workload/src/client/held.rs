@@ -2,9 +2,11 @@
 //!
 //! Deliberately absent: arrivals that no origin has room for, which are the stretch of the plan between the cursor and now.
 
+use super::group::Group;
 use super::sessions::State;
 use super::stalls::Stalls;
 use super::{Action, Client, SessionId, Who};
+use crate::plan::Connections;
 use headway_base::{Nanos, RecordSink};
 use std::collections::VecDeque;
 
@@ -88,6 +90,13 @@ impl<S: RecordSink> Client<S> {
                 || self.next_held_of_all().is_some_and(|(_, first)| first == who)
         };
         self.can_start(who) && passes()
+    }
+
+    /// Whether a request over anybody's connection would open one at some origin.
+    pub(super) fn may_open_for_any(&self) -> bool {
+        let shared = |group: &Group| group.connections == Connections::Shared;
+        let bare = |origin| !self.connections.has_available(origin);
+        self.groups.iter().any(shared) && self.origins().any(bare)
     }
 
     fn any_can_start(&self) -> bool {

@@ -322,6 +322,10 @@ impl<S: RecordSink> Client<S> {
     /// answers that came does well to look first: opening costs many times a look. Not where each request opens its own anyway.
     #[inline]
     pub fn would_open(&self) -> bool {
+        // Of several origins, what is set aside first may let another arrival pass.
+        if self.held.len() > 1 && self.may_open_for_any() {
+            return true;
+        }
         let held = self.next_held();
         let timer = self.sessions.next_timer().filter(|timer| held.is_none_or(|(due, _)| timer.0 <= due));
         let (has_own, who) = match (timer, held) {
