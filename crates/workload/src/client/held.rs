@@ -92,11 +92,11 @@ impl<S: RecordSink> Client<S> {
         self.can_start(who) && passes()
     }
 
-    /// Whether a request over anybody's connection would open one at some origin.
-    pub(super) fn may_open_for_any(&self) -> bool {
+    /// Whether the next arrival will be set aside, and what passes it may open a connection.
+    pub(super) fn may_open_for_another(&self) -> bool {
         let shared = |group: &Group| group.connections == Connections::Shared;
-        let bare = |origin| !self.connections.has_available(origin);
-        self.groups.iter().any(shared) && self.origins().any(bare)
+        let blocked = self.next.0 < Nanos::MAX && !self.can_start(Who::Arrival(self.next.1));
+        blocked && self.groups.iter().any(shared)
     }
 
     fn any_can_start(&self) -> bool {

@@ -323,7 +323,7 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     pub fn would_open(&self) -> bool {
         // Of several origins, what is set aside first may let another arrival pass.
-        if self.held.len() > 1 && self.may_open_for_any() {
+        if self.held.len() > 1 && self.may_open_for_another() {
             return true;
         }
         let held = self.next_held();
