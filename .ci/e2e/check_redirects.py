@@ -110,7 +110,7 @@ def scenario(tmp):
             "what nginx saw of the scenario",
         )
         ended = run(f"{site.url}/elsewhere", *LOAD, "-L", tmp=tmp, name="elsewhere")
-        advised(ended, "check", "redirect-elsewhere", f"redirected to http://127.0.0.1:{site.other}", "`headway run` a URL of the place")
+        advised(ended, "check", "redirect-elsewhere", f"redirected to http://127.0.0.1:{site.other}", "give --origin")
         expect(not any(line.startswith(str(site.other)) for line in site.seen()), "something was sent to the other port")
         ended = run(f"{site.url}/circle", *LOAD, "-L", tmp=tmp, name="circle")
         advised(ended, "check", "too-many-redirects", "curl -vL")

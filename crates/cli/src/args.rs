@@ -354,9 +354,12 @@ pub struct RunArgs {
     /// The body, from a file
     #[arg(help_heading = "Request", long, value_name = "FILE")]
     pub body_file: Option<PathBuf>,
-    /// Follow redirects, up to 10 of one request, within the scheme, host and port of the URL; each is a request of its own
+    /// Follow redirects, up to 10 of one request, to origins (scheme, host and port) that the run names; each is a request of its own
     #[arg(help_heading = "Request", short = 'L', long)]
     pub location: bool,
+    /// Another origin that redirects may lead to, as in https://www.example.com (repeatable)
+    #[arg(help_heading = "Request", long, value_name = "URL")]
+    pub origin: Vec<String>,
     /// Send a header traceparent (W3C Trace Context) with every request, by the seed: one trace for each session, in the column trace_id of
     /// the log
     #[arg(help_heading = "Request", long)]

@@ -61,8 +61,8 @@ pub fn examine(
     let attempt = Cost::least_disturbed(&attempts);
     let (lateness, wait, steal) = lateness(&wait, seed, cancel)?;
     let demand = run.map(|(spec, live)| {
-        let addresses = live.addresses().unwrap_or_default();
-        let local = addresses.iter().any(Address::is_local);
+        let local =
+            live.origins().filter_map(|origin| live.addresses(origin).ok()).flatten().any(|at| at.is_local());
         let known = response.is_some() || spec.shown.time_scale_s.is_some();
         Demand { scale_known: known, ..demand(spec, live, local, response.map(Nanos::as_secs_f64)) }
     });
@@ -76,7 +76,7 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
     let (mut rate, mut opened) = (Some(0.0), Some(0.0));
     let share = 1.0 / f64::from(plan.shard.count());
     let mut demand = Demand {
-        streams: live.protocols(plan).at_once(live.target.tls()).into(),
+        streams: live.at_once(plan).into(),
         response_s,
         cap: cap.into(),
         workers: headway_live::run::workers(live.threads.unwrap_or_else(|| default_threads(local)), cap),
@@ -96,13 +96,21 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
                 let most = profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max);
                 let sessions = most * share;
                 // A session that has a connection of its own keeps it while it thinks.
-                demand.held += if own { sessions * group.journey.mean_think_s() } else { 0.0 };
+                demand.held += if own {
+                    sessions * group.journey.mean_think_s() * group.journey.reached() as f64
+                } else {
+                    0.0
+                };
                 demand.flow += sessions * asks;
                 (Some(sessions * asks), Some(profile.total() * asks * share))
             }
             Source::Trace(trace) => {
                 let sessions = trace.most_in(Nanos::from_secs(1)) as f64 * share;
-                demand.held += if own { sessions * group.journey.mean_think_s() } else { 0.0 };
+                demand.held += if own {
+                    sessions * group.journey.mean_think_s() * group.journey.reached() as f64
+                } else {
+                    0.0
+                };
                 demand.flow += sessions * asks;
                 (Some(sessions * asks), Some(trace.arrivals as f64 * asks * share))
             }
@@ -117,7 +125,7 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
                 match rate.filter(|_| !own) {
                     // They share connections, and use one while they wait for a response.
                     Some(rate) => demand.flow += rate,
-                    None => demand.held += users,
+                    None => demand.held += users * if own { group.journey.reached() as f64 } else { 1.0 },
                 }
                 (rate, requests.map(|n| plan.shard.split_work(n, level.most()) as f64))
             }

@@ -100,7 +100,11 @@ fn session(
         let label = spec.labels.get(usize::from(ask.step)).map_or("", String::as_str);
         let _ = writeln!(out, "  [{label}]");
         match live.script.render(&visit, &memory) {
-            Ok(request) => show(out, &request, &live.script.redactor(&visit, &memory)),
+            Ok(request) => {
+                let origin = usize::from(live.script.origin(ask.step, &memory)).checked_sub(1);
+                let origin = origin.and_then(|at| live.others.get(at)).map(|origin| live.shown(origin));
+                show(out, (&origin.unwrap_or_default(), &request), &live.script.redactor(&visit, &memory));
+            }
             Err(refusal) => {
                 let _ = writeln!(out, "    not sent: {}", refusal.reason);
             }
@@ -109,12 +113,12 @@ fn session(
     }
 }
 
-fn show(out: &mut String, request: &Request, redactor: &Redactor) {
+fn show(out: &mut String, (origin, request): (&str, &Request), redactor: &Redactor) {
     // What only an answer tells shows as it is written, not percent-encoded.
     let path = request.path.replace("%7B%7B", "{{").replace("%7D%7D", "}}");
     // Plain bytes have neither.
     if !request.method.is_empty() {
-        let _ = writeln!(out, "    {} {}", request.method, redactor.hide_url(&path));
+        let _ = writeln!(out, "    {} {origin}{}", request.method, redactor.hide_url(&path));
     }
     for (name, value) in &request.headers {
         let _ = writeln!(out, "    {name}: {}", redactor.hide_header(name, value));

@@ -11,7 +11,9 @@ use anyhow::{Context as _, anyhow, bail};
 use headway_base::{Answer, Nanos, Outcome};
 use headway_live::names::{Refresh, Resolver};
 use headway_live::tls::{TlsError, TlsSetup};
-use headway_live::{Address, Clock, Control, Protocols, ResolveError, RunReport, Via, WorkerReport, wait};
+use headway_live::{
+    Address, Clock, Control, Origin, Protocols, ResolveError, RunReport, Via, WorkerReport, wait,
+};
 use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
@@ -42,6 +44,8 @@ const LEAD: Nanos = Nanos::from_millis(20);
 pub struct Live {
     /// Where the requests go.
     pub target: Target,
+    /// The other origins of the script, by their number less one: steps name them, or redirects may lead there.
+    pub others: Vec<Target>,
     /// The target as it is shown, secrets replaced.
     pub shown_target: String,
     /// What the steps send, and how responses are judged.
@@ -103,6 +107,7 @@ impl Live {
         Live {
             shown_target: target.to_string(),
             target,
+            others: Vec::new(),
             script: Arc::new(script),
             max_body: crate::spec::DEFAULT_MAX_BODY,
             threads: None,
@@ -131,32 +136,39 @@ impl Live {
     /// # Errors
     /// What the protocol does not allow.
     pub fn requests(&self, plan: &Plan) -> anyhow::Result<headway_live::Requests> {
-        let requests = headway_live::Requests::new(&self.target, self.script.clone())?;
-        requests.fit(&self.protocols(plan))?;
-        let requests = match self.proxy.as_ref().zip(self.via(plan)?) {
-            Some((proxy, Via::Requests)) => requests.forwarded(&self.target, proxy)?,
-            _ => requests,
-        };
+        let origins: Vec<Target> = self.origins().cloned().collect();
+        let mut requests = headway_live::Requests::to(&origins, self.script.clone())?;
+        requests.fit(&self.protocols(plan, &self.target))?;
+        for (number, origin) in (0..).zip(&origins) {
+            if let Some((proxy, Via::Requests)) = self.proxy.as_ref().zip(self.via(plan, origin)?) {
+                requests = requests.forwarded(number, origin, proxy)?;
+            }
+        }
         Ok(if plan.opens_each() { requests.closing()? } else { requests })
     }
 
-    /// How the proxy is used, if there is one.
+    /// Where requests go: the target, then the other origins by their number.
+    pub(crate) fn origins(&self) -> impl Iterator<Item = &Target> {
+        std::iter::once(&self.target).chain(&self.others)
+    }
+
+    /// How the proxy is used on the way to that origin, if there is one.
     ///
     /// # Errors
-    /// A target that it cannot be told of.
-    pub fn via(&self, plan: &Plan) -> anyhow::Result<Option<Via>> {
+    /// An origin that it cannot be told of.
+    fn via(&self, plan: &Plan, origin: &Target) -> anyhow::Result<Option<Via>> {
         let Some(proxy) = &self.proxy else { return Ok(None) };
-        Ok(Some(Via::of(proxy, &self.target, self.http_of(plan)).context("--proxy")?))
+        Ok(Some(Via::of(proxy, origin, self.http_of(plan)).context("--proxy")?))
     }
 
-    /// Where connections go: to the target, or to the proxy.
-    pub(crate) fn endpoint(&self) -> Endpoint {
-        self.proxy.as_ref().map_or_else(|| self.target.endpoint.clone(), Proxy::endpoint)
+    /// Where connections to that origin go: there, or to the proxy.
+    pub(crate) fn endpoint(&self, origin: &Target) -> Endpoint {
+        self.proxy.as_ref().map_or_else(|| origin.endpoint.clone(), Proxy::endpoint)
     }
 
-    /// How the name that connections go to is read again, if it is.
-    fn refresh(&self) -> Option<Refresh> {
-        let (endpoint, routes) = (self.endpoint(), self.routes.clone());
+    /// How the name that connections to that origin go to is read again, if it is.
+    fn refresh(&self, origin: &Target) -> Option<Refresh> {
+        let (endpoint, routes) = (self.endpoint(origin), self.routes.clone());
         let datagrams = self.target.scheme.is_datagrams();
         let read = move || {
             let all = headway_live::resolve_by(&endpoint, &routes).map_err(|error| error.why)?;
@@ -165,9 +177,9 @@ impl Live {
         Some(Refresh { every: self.dns_refresh?, resolver: Resolver::new(read) })
     }
 
-    /// The addresses that connections may go to.
-    pub(crate) fn addresses(&self) -> anyhow::Result<Vec<Address>> {
-        let found = headway_live::resolve_by(&self.endpoint(), &self.routes);
+    /// The addresses that connections to that origin may go to.
+    pub(crate) fn addresses(&self, origin: &Target) -> anyhow::Result<Vec<Address>> {
+        let found = headway_live::resolve_by(&self.endpoint(origin), &self.routes);
         found.map_err(|error| match (&self.proxy, error) {
             (Some(_), ResolveError { host, why }) => {
                 anyhow!("the name {host} of the proxy does not resolve: {why}. Check how --proxy is written")
@@ -176,21 +188,62 @@ impl Live {
         })
     }
 
-    /// TLS, if it is spoken.
+    /// TLS with each origin, if it is spoken there. The certificate of this client and the name to indicate are for the target alone.
     ///
     /// # Errors
     /// No authorities to trust, or a file of certificates or keys that cannot be used.
-    pub fn tls_setup(&self) -> Result<Option<TlsSetup>, TlsError> {
-        let setup = || TlsSetup::new(self.target.host(), self.insecure, &self.tls);
-        self.target.tls().then(setup).transpose()
+    pub fn tls_setups(&self) -> Result<Vec<Option<TlsSetup>>, TlsError> {
+        let others = Tls { cert: None, key: None, sni: None, ..self.tls.clone() };
+        let one = |(number, origin): (usize, &Target)| {
+            let tls = if number == 0 { &self.tls } else { &others };
+            origin.tls().then(|| TlsSetup::new(origin.host(), self.insecure, tls)).transpose()
+        };
+        self.origins().enumerate().map(one).collect()
     }
 
-    /// What is spoken to the target. Over UDP, unless `answer` says otherwise, the next datagram answers one of the user's own, and the
+    /// Where the requests go, names resolved.
+    fn resolved(&self, plan: &Plan, number: usize, tls: Option<TlsSetup>) -> Result<Origin, Error> {
+        let origin = self.origins().nth(number).unwrap_or(&self.target);
+        let mut addresses = self.addresses(origin).map_err(Error::failed)?;
+        self.permits(plan, &addresses).map_err(Error::usage)?;
+        if self.target.scheme.is_datagrams() {
+            addresses = addresses.into_iter().map(Address::for_datagrams).collect();
+        }
+        let refresh = self.refresh(origin);
+        let addresses = match &refresh {
+            Some(_) => headway_live::address::rotating(addresses),
+            None => vec![headway_live::address::reachable(addresses)],
+        };
+        addresses.iter().try_for_each(|address| self.can_start_from(address)).map_err(Error::usage)?;
+        Ok(Origin {
+            name: self.shown(origin),
+            addresses,
+            refresh,
+            via: self.via(plan, origin).map_err(Error::usage)?,
+            tls,
+            protocols: self.protocols(plan, origin),
+        })
+    }
+
+    /// An origin as a URL without a path, secrets replaced.
+    pub(crate) fn shown(&self, origin: &Target) -> String {
+        let url = match &origin.endpoint {
+            Endpoint::Tcp { .. } => format!("{}://{}", origin.scheme.name(), origin.authority),
+            Endpoint::Unix(socket) => format!("unix:{socket}"),
+        };
+        self.redactor.hide_url(&url).into_owned()
+    }
+
+    /// What is spoken to that origin. Over UDP, unless `answer` says otherwise, the next datagram answers one of the user's own, and the
     /// datagram with the same number one of ours.
-    pub(crate) fn protocols(&self, plan: &Plan) -> Protocols {
+    pub(crate) fn protocols(&self, plan: &Plan, origin: &Target) -> Protocols {
         let own = self.target.scheme == Scheme::Udp && self.script.has_bodies();
         let answer = self.answer.clone().or(own.then_some(Answer::Next));
-        Protocols::new(self.target.scheme, self.http_of(plan), self.streams, answer)
+        let version = match origin.scheme {
+            Scheme::H2c => HttpVersion::Http2,
+            _ => self.http_of(plan),
+        };
+        Protocols::new(origin.scheme, version, self.streams, answer)
     }
 
     /// The version of HTTP that is asked for.
@@ -202,7 +255,7 @@ impl Live {
 
     /// Requests that a connection can be expected to carry at once: at least 1, at most `streams`.
     pub fn at_once(&self, plan: &Plan) -> u32 {
-        self.protocols(plan).at_once(self.target.tls())
+        self.protocols(plan, &self.target).at_once(self.target.tls())
     }
 
     /// Whether a load that does not give way when the target does may go to these addresses.
@@ -289,20 +342,13 @@ impl Live {
     ) -> Result<RunResult, Error> {
         let plan = &spec.plan;
         let requests = self.requests(plan).map_err(Error::usage)?;
-        let via = self.via(plan).map_err(Error::usage)?;
-        let mut addresses = self.addresses().map_err(Error::failed)?;
-        self.permits(plan, &addresses).map_err(Error::usage)?;
-        if self.target.scheme.is_datagrams() {
-            addresses = addresses.into_iter().map(Address::for_datagrams).collect();
-        }
-        let refresh = self.refresh();
-        let addresses = match &refresh {
-            Some(_) => headway_live::address::rotating(addresses),
-            None => vec![headway_live::address::reachable(addresses)],
-        };
-        addresses.iter().try_for_each(|address| self.can_start_from(address)).map_err(Error::usage)?;
-        let tls = self.tls_setup().map_err(Error::failed)?;
-        let local = addresses.iter().any(Address::is_local);
+        let tls = self.tls_setups().map_err(Error::failed)?;
+        let origins: Vec<Origin> = tls
+            .into_iter()
+            .enumerate()
+            .map(|(number, tls)| self.resolved(plan, number, tls))
+            .collect::<Result<_, _>>()?;
+        let local = origins.iter().flat_map(|origin| &origin.addresses).any(Address::is_local);
         let threads = headway_live::run::workers(
             self.threads.unwrap_or_else(|| default_threads(local)),
             plan.shard.split(spec.limits.connections),
@@ -341,7 +387,8 @@ impl Live {
         });
         let zero = clock.unix_nanos(Nanos::ZERO);
         let mut manifest = Manifest::new(spec, Some(&self.shown_target), Some(threads), zero);
-        let protocols = self.protocols(plan);
+        let protocols = self.protocols(plan, &self.target);
+        manifest.asked.origins = self.others.iter().map(|origin| self.shown(origin)).collect();
         let is_http = self.target.scheme.is_http();
         manifest.asked.http = is_http.then(|| self.http.name().to_owned());
         manifest.asked.dns_refresh_s = self.dns_refresh.map(Nanos::as_secs_f64);
@@ -360,12 +407,8 @@ impl Live {
         let (intake, mut batches) = channel();
         let config = headway_live::Config {
             plan: plan.clone(),
-            addresses,
-            refresh,
-            via,
+            origins,
             sources: self.sources.clone(),
-            tls,
-            protocols,
             spread: self.spread,
             requests,
             answer_limits: headway_wire::Limits {

@@ -154,7 +154,7 @@ impl Manifest {
         [
             ("the version of the plan", plan.version.to_string()),
             ("the seed", plan.seed.to_string()),
-            ("the plan", serde_json::to_string(&plan.groups).unwrap_or_default()),
+            ("the plan", serde_json::to_string(&plan.groups).unwrap_or_default() + &asked.origins.join(", ")),
             ("the end of the warm-up, in ns,", plan.measured_from_ns.to_string()),
             ("the end of the plan, in ns,", plan.end_ns.to_string()),
             ("the list of steps", asked.steps.join(", ")),

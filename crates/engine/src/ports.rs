@@ -10,7 +10,7 @@ use headway_workload::target::Endpoint;
 
 /// That it may.
 pub(crate) fn may_run_out(live: &Live, spec: &RunSpec) -> Option<Finding> {
-    let endpoint = live.endpoint();
+    let endpoint = live.endpoint(&live.target);
     let Endpoint::Tcp { host: name, .. } = &endpoint else { return None };
     if !spec.plan.opens_each() {
         return None;

@@ -35,6 +35,8 @@ pub(crate) fn asked_of(asked: &mut [Option<Asked>], stream: StreamId) -> Option<
 pub(crate) struct Connection {
     /// Where it goes.
     pub(crate) address: Address,
+    /// The number of the origin that it leads to.
+    pub(crate) origin: u16,
     pub(crate) transport: Transport,
     /// None until it is known which is spoken.
     pub(crate) wire: Option<Box<dyn ClientConnection>>,
@@ -64,9 +66,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(address: Address, now: Nanos) -> Connection {
+    pub(crate) fn new(address: Address, origin: u16, now: Nanos) -> Connection {
         Connection {
             address,
+            origin,
             transport: Transport::Plain,
             wire: None,
             opened: now,

@@ -39,6 +39,6 @@ pub use control::Control;
 pub use protocols::Protocols;
 pub use proxy::Via;
 pub use requests::{Requests, RequestsError};
-pub use run::{Config, Error, RunReport, run};
+pub use run::{Config, Error, Origin, RunReport, run};
 pub use tcp_counters::TcpCounters;
 pub use watch::{Stall, WorkerReport};

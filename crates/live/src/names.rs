@@ -50,7 +50,19 @@ pub struct Readings {
     pub why: Option<String>,
 }
 
-/// The addresses of a run.
+impl Readings {
+    /// Those of two names together.
+    pub(crate) fn and(self, other: Readings) -> Readings {
+        Readings {
+            n: self.n + other.n,
+            failed: self.failed + other.failed,
+            changed: self.changed + other.changed,
+            why: self.why.or(other.why),
+        }
+    }
+}
+
+/// The addresses of an origin.
 #[derive(Debug)]
 pub(crate) struct Places {
     now: Mutex<Arc<[Address]>>,

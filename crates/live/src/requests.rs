@@ -19,9 +19,8 @@ use thiserror::Error;
 /// The requests of a run, those that can be rendered.
 #[derive(Clone, Debug)]
 pub struct Requests {
-    host: String,
-    port: Option<u16>,
-    https: bool,
+    /// Where they go: the target, then the other origins by their number.
+    places: Vec<Place>,
     /// What writes the bytes of steps, where they are not requests of HTTP.
     plain: Option<&'static dyn Protocol>,
     script: Arc<Script>,
@@ -29,8 +28,28 @@ pub struct Requests {
     fixed: Vec<Option<Payload>>,
     /// Whether the target is asked to close the connection after its response.
     closes: bool,
+}
+
+/// Where requests go, as they say it.
+#[derive(Clone, Debug)]
+struct Place {
+    host: String,
+    port: Option<u16>,
+    https: bool,
     /// Where they go to a proxy, which is to send them on.
     forwarded: Option<Forwarded>,
+}
+
+impl Place {
+    fn of(target: &Target) -> Place {
+        let https = target.tls();
+        let default_port = if https { 443 } else { 80 };
+        let (host, port) = match &target.endpoint {
+            Endpoint::Tcp { host, port } => (host.clone(), Some(*port).filter(|&p| p != default_port)),
+            Endpoint::Unix(_) => (target.authority.clone(), None),
+        };
+        Place { host, port, https, forwarded: None }
+    }
 }
 
 /// What a request to a proxy holds besides.
@@ -65,15 +84,18 @@ impl Requests {
     /// # Errors
     /// A step that is the same for all sessions and holds something that the protocol does not allow. Others are found when they are due.
     pub fn new(target: &Target, script: Arc<Script>) -> Result<Requests, RequestsError> {
-        let default_port = if target.tls() { 443 } else { 80 };
-        let (host, port) = match &target.endpoint {
-            Endpoint::Tcp { host, port } => (host.clone(), Some(*port).filter(|&p| p != default_port)),
-            Endpoint::Unix(_) => (target.authority.clone(), None),
-        };
-        let plain = by_scheme(target.scheme.name()).filter(|_| !target.scheme.is_http());
-        let https = target.tls();
-        let (fixed, closes, forwarded) = (Vec::new(), false, None);
-        Requests { host, port, https, plain, fixed, script, closes, forwarded }.rendered()
+        Requests::to(std::slice::from_ref(target), script)
+    }
+
+    /// The same to the target and the other origins of the script, by their number.
+    ///
+    /// # Errors
+    /// As [`Requests::new`].
+    pub fn to(origins: &[Target], script: Arc<Script>) -> Result<Requests, RequestsError> {
+        let plain = origins.first().filter(|target| !target.scheme.is_http());
+        let plain = plain.and_then(|target| by_scheme(target.scheme.name()));
+        let places = origins.iter().map(Place::of).collect();
+        Requests { places, plain, fixed: Vec::new(), script, closes: false }.rendered()
     }
 
     /// The same, asking the target to close the connection after its response, unless a step has a header of its own on that.
@@ -84,13 +106,20 @@ impl Requests {
         Requests { closes: true, ..self }.rendered()
     }
 
-    /// The same to that target, as a proxy is given them: with the whole URL, and the user and password of the proxy.
+    /// The same to the origin of that number, which is `target`, as a proxy is given them: with the whole URL, and the user and password
+    /// of the proxy.
     ///
     /// # Errors
     /// As [`Requests::new`].
-    pub fn forwarded(self, target: &Target, proxy: &Proxy) -> Result<Requests, RequestsError> {
+    pub fn forwarded(
+        mut self,
+        number: u16,
+        target: &Target,
+        proxy: &Proxy,
+    ) -> Result<Requests, RequestsError> {
         let (origin, authorization) = (format!("http://{}", target.authority), proxy.authorization.clone());
-        Requests { forwarded: Some(Forwarded { origin, authorization }), ..self }.rendered()
+        self.places[usize::from(number)].forwarded = Some(Forwarded { origin, authorization });
+        self.rendered()
     }
 
     fn rendered(mut self) -> Result<Requests, RequestsError> {
@@ -108,12 +137,13 @@ impl Requests {
         // Nothing in it can be missing: the answer is never a refusal.
         let Ok(request) = self.script.render(&visit, &Memory::default()) else { return Ok(None) };
         let name = || self.script.steps()[usize::from(step)].name().to_owned();
-        self.wire(&request).map(Some).map_err(|error| RequestsError { step: name(), error })
+        let origin = self.script.origin(step, &Memory::default());
+        self.wire(&request, origin).map(Some).map_err(|error| RequestsError { step: name(), error })
     }
 
-    /// Whether they are requests of HTTP, sent without TLS.
-    pub(crate) fn are_plain_http(&self) -> bool {
-        self.plain.is_none() && !self.https
+    /// Whether those to the origin of that number are requests of HTTP, sent without TLS.
+    pub(crate) fn are_plain_http(&self, origin: u16) -> bool {
+        self.plain.is_none() && !self.places[usize::from(origin)].https
     }
 
     /// The script behind them.
@@ -121,15 +151,16 @@ impl Requests {
         &self.script
     }
 
-    /// A request as the wire protocol has it.
+    /// A request to the origin of that number as the wire protocol has it.
     ///
     /// # Errors
     /// A method, path or header that HTTP does not allow.
-    pub fn wire(&self, request: &Request) -> Result<Payload, Unfit> {
+    pub fn wire(&self, request: &Request, origin: u16) -> Result<Payload, Unfit> {
+        let Place { host, port, https, forwarded } = &self.places[usize::from(origin)];
         if let Some(protocol) = self.plain {
             return protocol.payload(&request.body);
         }
-        let path = match &self.forwarded {
+        let path = match forwarded {
             // OPTIONS of the target as a whole has no path then (RFC 9112, 3.2.4).
             Some(forwarded) if request.path == "*" => Cow::Borrowed(forwarded.origin.as_str()),
             Some(forwarded) if request.path.starts_with('/') => {
@@ -138,9 +169,9 @@ impl Requests {
             _ => Cow::Borrowed(request.path.as_str()),
         };
         let mut builder =
-            headway_wire::Request::builder(request.method.as_str(), self.host.as_str(), path.into_owned())
-                .port(self.port)
-                .https(self.https);
+            headway_wire::Request::builder(request.method.as_str(), host.as_str(), path.into_owned())
+                .port(*port)
+                .https(*https);
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }
@@ -148,7 +179,7 @@ impl Requests {
         if self.closes && !says("connection") {
             builder = builder.header("Connection", "close");
         }
-        let authorization = self.forwarded.as_ref().and_then(|forwarded| forwarded.authorization.as_ref());
+        let authorization = forwarded.as_ref().and_then(|forwarded| forwarded.authorization.as_ref());
         if let Some(value) = authorization.filter(|_| !says("proxy-authorization")) {
             builder = builder.header("Proxy-Authorization", value);
         }
@@ -180,7 +211,8 @@ impl Requests {
             // A datagram without bytes would be one of our own.
             return Err(self.unfit(sending.step, &Unfit::Empty));
         }
-        self.wire(&request).map_err(|error| self.unfit(sending.step, &error))
+        let origin = self.script.origin(sending.step, memory);
+        self.wire(&request, origin).map_err(|error| self.unfit(sending.step, &error))
     }
 
     /// The protocol does not allow what this step is to send.
@@ -251,11 +283,14 @@ impl SessionStore {
     ) -> Reading {
         let InFlight { sending, reader } = asked;
         let script = requests.script();
-        let told = match requests.are_plain_http() {
+        let memory = self.memories.get_mut(sending.session as usize);
+        let origin = script.origin(sending.step, memory.as_deref().unwrap_or(&Memory::default()));
+        let place = &requests.places[usize::from(origin)];
+        let told = match requests.are_plain_http(origin) {
             true => reader.says_tls_is_expected().then_some(KnownFailure::TlsExpected),
-            false => reader.says_of_certificate().filter(|_| requests.https),
+            false => reader.says_of_certificate().filter(|_| place.https),
         };
-        let mut reading = match self.memories.get_mut(sending.session as usize) {
+        let mut reading = match memory {
             Some(memory) if script.needs_memory() => {
                 let visit = RenderContext { sending: &sending, now_unix_ns: now_unix_ns() };
                 script.finish(&visit, reader, memory, response)
@@ -265,7 +300,7 @@ impl SessionStore {
                 script.finish(&visit, reader, &mut Memory::default(), response)
             }
         };
-        let told = match (&requests.forwarded, status) {
+        let told = match (&place.forwarded, status) {
             (Some(_), PROXY_AUTHENTICATION) => Some(KnownFailure::ProxyAuthentication),
             _ => told,
         };

@@ -4,7 +4,7 @@ use crate::address::Address;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::host;
-use crate::names::{Places, Readings, Refresh, Refreshing};
+use crate::names::{Readings, Refresh, Refreshing};
 use crate::protocols::Protocols;
 use crate::proxy::Via;
 use crate::reactor::Reactor;
@@ -12,33 +12,41 @@ use crate::requests::Requests;
 use crate::tls::TlsSetup;
 use crate::wait::{Held, Waited, Waiter, Watchdog};
 use crate::watch::WorkerReport;
-use crate::worker::{Shared, Worker};
+use crate::worker::{Place, Shared, Worker};
 use headway_base::units::UnitError;
 use headway_base::{Nanos, RecordSink};
 use headway_workload::{Client, Limits, Plan, Shard};
 use std::io;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::thread;
 use thiserror::Error;
+
+/// A scheme, a host and a port that requests go to, each with connections of its own.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// As a URL without a path.
+    pub name: String,
+    /// Where connections go, in turn: to its addresses, or those of the proxy. At least one.
+    pub addresses: Vec<Address>,
+    /// How their name is read again, if it is.
+    pub refresh: Option<Refresh>,
+    /// How the proxy is used, if there is one.
+    pub via: Option<Via>,
+    /// TLS, if it is spoken.
+    pub tls: Option<TlsSetup>,
+    /// What is spoken over it.
+    pub protocols: Protocols,
+}
 
 /// Everything a run needs to know, names resolved.
 #[derive(Debug)]
 pub struct Config {
     /// Who comes when.
     pub plan: Plan,
-    /// Where connections go, in turn: to addresses of the target, or of the proxy. At least one.
-    pub addresses: Vec<Address>,
-    /// How their name is read again, if it is.
-    pub refresh: Option<Refresh>,
-    /// How the proxy is used, if there is one.
-    pub via: Option<Via>,
+    /// Where requests go: the target, then the other origins by their number.
+    pub origins: Vec<Origin>,
     /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
     pub sources: Vec<IpAddr>,
-    /// TLS, if it is spoken.
-    pub tls: Option<TlsSetup>,
-    /// What is spoken over it.
-    pub protocols: Protocols,
     /// Whether requests are spread over as many connections as there may be, rather than fill those that are open.
     pub spread: bool,
     /// What the steps ask for, and what their answers mean.
@@ -103,20 +111,23 @@ where
     F: Fn(u32) -> S + Sync,
 {
     let threads = workers(config.threads, config.plan.shard.split(config.limits.connections));
+    // Whatever the others are, they are of HTTP as the target is, and have its limits.
+    let settings = config.origins.first().map(|target| target.protocols.settings(config.answer_limits));
+    let no_target = || io::Error::new(io::ErrorKind::InvalidInput, "a run without a target");
     let shared = Shared {
-        places: Arc::new(Places::new(&config.addresses)),
-        counts_places: config.refresh.is_some(),
-        via: config.via.clone(),
+        origins: config.origins.iter().map(Place::of).collect(),
+        counts_places: config.origins.iter().any(|origin| origin.refresh.is_some()),
         sources: config.sources.clone(),
         requests: config.requests.clone(),
-        settings: config.protocols.settings(config.answer_limits),
-        tls: config.tls.as_ref().map(|tls| tls.offering(config.protocols.alpn())),
-        protocols: config.protocols.clone(),
+        settings: settings.ok_or_else(no_target)?,
         clock: config.clock,
         joins: config.joins,
         control: config.control.clone(),
     };
-    let refreshing = config.refresh.as_ref().map(|refresh| Refreshing::begin(refresh, shared.places.clone()));
+    let refreshed =
+        || config.origins.iter().zip(&shared.origins).filter_map(|(o, at)| Some((o.refresh.as_ref()?, at)));
+    let refreshing: Vec<Refreshing> =
+        refreshed().map(|(refresh, at)| Refreshing::begin(refresh, at.addresses.clone())).collect();
     let stolen_before = host::stolen();
     let shards =
         (0..threads).map(|j| config.plan.shard.part(j, threads)).collect::<Result<Vec<Shard>, _>>()?;
@@ -135,7 +146,7 @@ where
                 let client = Client::new(&config.plan, shard, limits, sink(j as u32));
                 let client = match config.spread {
                     true => client.spreading(),
-                    false => client.expecting(shared.expected_streams()),
+                    false => client.expecting(&shared.expected_streams()),
                 };
                 let waiter = Waiter::new(&config.wait, j as u32, watchdog);
                 if let Some(watchdog) = watchdog {
@@ -156,7 +167,7 @@ where
         results
     });
     drop(refreshing);
-    let readings = config.refresh.is_some().then(|| shared.places.readings());
+    let readings = refreshed().map(|(_, at)| at.addresses.readings()).reduce(Readings::and);
     let ended = config.clock.now();
     let waited = config.wait.waited(watchdog);
     let workers = results.into_iter().map(|result| Ok(result.map_err(|_| Error::Panicked)??));

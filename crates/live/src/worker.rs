@@ -20,6 +20,7 @@ use crate::protocols::Protocols;
 use crate::proxy::Via;
 use crate::reactor::{Completion, KernelStamp, Reactor};
 use crate::requests::{Requests, SessionStore};
+use crate::run::Origin;
 use crate::tls::TlsSetup;
 use crate::transport::Transport;
 use crate::wait::Waiter;
@@ -50,18 +51,47 @@ const CORKED_AT_ONCE: usize = 16;
 
 const READ_BUFFER: usize = 64 << 10;
 
+/// An origin, as workers share it.
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) addresses: Arc<Places>,
+    pub(crate) via: Option<Via>,
+    pub(crate) tls: Option<TlsSetup>,
+    pub(crate) protocols: Protocols,
+}
+
+impl Place {
+    pub(crate) fn of(origin: &Origin) -> Place {
+        Place {
+            name: origin.name.clone(),
+            addresses: Arc::new(Places::new(&origin.addresses)),
+            via: origin.via.clone(),
+            tls: origin.tls.as_ref().map(|tls| tls.offering(origin.protocols.alpn())),
+            protocols: origin.protocols.clone(),
+        }
+    }
+
+    /// What an error says before the address that connections go to.
+    pub(crate) fn whose(&self) -> &'static str {
+        if self.via.is_some() { "the proxy " } else { "" }
+    }
+
+    /// Whether requests go to a proxy, which sends them on.
+    pub(crate) fn forwards(&self) -> bool {
+        matches!(self.via, Some(Via::Requests))
+    }
+}
+
 /// What every worker of a run shares.
 pub(crate) struct Shared {
-    pub(crate) places: Arc<Places>,
+    /// Where requests go, by number: the target first.
+    pub(crate) origins: Vec<Place>,
     /// Whether connections are counted by where they go.
     pub(crate) counts_places: bool,
-    pub(crate) via: Option<Via>,
     /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
     pub(crate) sources: Vec<IpAddr>,
     pub(crate) requests: Requests,
     pub(crate) settings: Settings,
-    pub(crate) tls: Option<TlsSetup>,
-    pub(crate) protocols: Protocols,
     pub(crate) clock: Clock,
     /// Whether a plan that has begun is joined where it is.
     pub(crate) joins: bool,
@@ -69,15 +99,34 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Requests at once that a connection is expected to take.
-    pub(crate) fn expected_streams(&self) -> u32 {
-        let expected = self.protocols.expected(self.tls.is_some());
-        expected.map_or(1, |protocol| protocol.streams(&self.settings))
+    /// Requests at once that a connection to each origin is expected to take.
+    pub(crate) fn expected_streams(&self) -> Vec<u32> {
+        let one = |origin: &Place| {
+            let expected = origin.protocols.expected(origin.tls.is_some());
+            expected.map_or(1, |protocol| protocol.streams(&self.settings))
+        };
+        self.origins.iter().map(one).collect()
     }
 
-    /// What an error says before the address that connections go to.
-    pub(crate) fn whose(&self) -> &'static str {
-        if self.via.is_some() { "the proxy " } else { "" }
+    /// What the bytes travel in: to all origins the same.
+    #[inline]
+    pub(crate) fn carrier(&self) -> Carrier {
+        self.origins[0].protocols.carrier()
+    }
+
+    /// What a reason begins with where there are several origins: which it is about.
+    pub(crate) fn named(&self, origin: u16) -> Named<'_> {
+        Named((self.origins.len() > 1).then(|| &*self.origins[usize::from(origin)].name))
+    }
+}
+
+/// The origin that a reason is about, if there are several.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'s>(Option<&'s str>);
+
+impl Display for Named<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.map_or(Ok(()), |name| write!(f, "{name}: "))
     }
 }
 
@@ -121,8 +170,8 @@ pub(crate) struct Worker<'a, S> {
     /// connection may already be free, and opening one costs ten times a look: without this, catching up after a stall
     /// opens connections by the hundred, is late for that, and opens more.
     looked: bool,
-    /// Where connections go.
-    places: Seen<'a>,
+    /// Where connections go, by origin.
+    places: Vec<Seen<'a>>,
     /// Whose turn it is of the addresses that connections are opened from.
     turn: usize,
     /// When it had looked last before it learned of what is handled now.
@@ -161,7 +210,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             waiter,
             starved: None,
             looked: false,
-            places: shared.places.seen(),
+            places: shared.origins.iter().map(|origin| origin.addresses.seen()).collect(),
             turn: 0,
             unseen_since: Nanos::ZERO,
             unread: Short::ZERO,
@@ -295,7 +344,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 break;
             }
             let Some(action) = self.client.poll(now) else { break };
-            self.looked &= !matches!(action, Action::Connect(_));
+            self.looked &= !matches!(action, Action::Connect(..));
             self.act(action, now);
             let before = now;
             now = self.shared.clock.now();
@@ -352,7 +401,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn perform(&mut self, action: Action, now: Nanos) {
         match action {
             Action::Send(on, request, key) => self.send_request(on, request, &key, now),
-            Action::Connect(id) => self.open(id, now),
+            Action::Connect(id, origin) => self.open(id, origin, now),
             Action::Cancel(on, request) => self.cancel(on, request, now),
             Action::Disconnect(id) => self.disconnect(id, now),
         }
@@ -402,7 +451,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     /// Notes what connections have counted until now.
     fn tell_strays(&mut self, now: Nanos) {
-        if self.shared.protocols.carrier() != Carrier::Datagrams {
+        if self.shared.carrier() != Carrier::Datagrams {
             return;
         }
         let mut all = self.ended;
@@ -450,20 +499,20 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         }
     }
 
-    fn open(&mut self, id: ConnectionId, now: Nanos) {
+    fn open(&mut self, id: ConnectionId, origin: u16, now: Nanos) {
         self.report.connections += 1;
         let index = id as usize;
         if self.connections.len() <= index {
             self.connections.resize_with(index + 1, || None);
         }
         // There is always one.
-        let Some(address) = self.places.next() else { return };
+        let Some(address) = self.places[usize::from(origin)].next() else { return };
         if self.shared.counts_places {
             self.report.went_to(&address);
         }
         let source = self.source();
         let connecting = self.reactor.connect(id, &address, source);
-        self.connections[index] = Some(Connection::new(address, now));
+        self.connections[index] = Some(Connection::new(address, origin, now));
         if let Err(error) = connecting {
             self.connect_failed(id, &error, now);
         }
@@ -478,11 +527,15 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     fn connect_failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {
-        let Some(address) = self.connection(id).map(|c| c.address.clone()) else { return };
+        let Some((address, origin)) = self.connection(id).map(|c| (c.address.clone(), c.origin)) else {
+            return;
+        };
         let outcome = connect_outcome(error, &address);
         self.note_lack(error, &address);
-        let why = format_args!("connecting to {}{address}: {error}", self.shared.whose());
-        let kind = connect_kind(error).map(|kind| match self.shared.via {
+        let place = &self.shared.origins[usize::from(origin)];
+        let named = self.shared.named(origin);
+        let why = format_args!("{named}connecting to {}{address}: {error}", place.whose());
+        let kind = connect_kind(error).map(|kind| match place.via {
             Some(_) => KnownFailure::ProxyRefused,
             None => kind,
         });
@@ -535,7 +588,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             Some((Stage::Handshake, _)) => {
                 self.handshake_failed(id, &format_args!("during the TLS handshake: {error}"), None, now);
             }
-            Some((Stage::Ready, _)) if self.shared.protocols.carrier() == Carrier::Datagrams => {
+            Some((Stage::Ready, _)) if self.shared.carrier() == Carrier::Datagrams => {
                 self.unreachable(id, error, now);
             }
             Some((Stage::Ready, 0)) => self.drained(id, now),
@@ -591,15 +644,21 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     /// The kind of failure that the end of a connection is, where its outcome does not tell it.
     pub(super) fn closed_kind(&mut self, id: ConnectionId) -> Option<KnownFailure> {
-        let plain_http = self.shared.requests.are_plain_http();
+        let plain_http = self.shared.requests.are_plain_http(self.origin(id));
         let mute = self.connection(id).is_some_and(|c| !c.begun);
-        let kind = if self.forwards() { KnownFailure::ProxyClosed } else { KnownFailure::ClosedUnanswered };
+        let forwards = self.place(id).forwards();
+        let kind = if forwards { KnownFailure::ProxyClosed } else { KnownFailure::ClosedUnanswered };
         (plain_http && mute).then_some(kind)
     }
 
-    /// Whether requests go to a proxy, which sends them on.
-    fn forwards(&self) -> bool {
-        matches!(self.shared.via, Some(Via::Requests))
+    /// The number of the origin that a connection leads to.
+    fn origin(&mut self, id: ConnectionId) -> u16 {
+        self.connection(id).map_or(0, |connection| connection.origin)
+    }
+
+    /// The origin that a connection leads to.
+    fn place(&mut self, id: ConnectionId) -> &'a Place {
+        &self.shared.origins[usize::from(self.origin(id))]
     }
 
     /// A request ends without a complete answer.
@@ -611,7 +670,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         why: &dyn Display,
         now: Nanos,
     ) {
-        self.report.reasons.add(how, kind, why, None);
+        let on = self.client.connection(request);
+        let named = self.shared.named(self.origin(on));
+        self.report.reasons.add(how, kind, format_args!("{named}{why}"), None);
         let ((outcome, status), then) = (how, SessionControl::Continue);
         self.tell_of(request, RequestEvent::Done { outcome, status, bytes_received: 0, then }, now);
     }

@@ -294,7 +294,7 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
 
     fn act(&mut self, action: Action) {
         match action {
-            Action::Connect(id) => self.open(id),
+            Action::Connect(id, _) => self.open(id),
             Action::Send(_, id, sending) => self.send(id, &sending),
             Action::Cancel(on, id) => {
                 self.calendar.cancel(of_request(id));

@@ -68,9 +68,10 @@ pub fn live(said: &Settings, load: &mut Load) -> Result<Limits> {
              says when an attempt is given up"
         );
     }
+    let to = to_each(load);
     if own > u64::from(connections) {
         bail!(
-            "{own} users with a connection each (per-user) need {own} connections, and -c allows {connections}: let them share (--pool \
+            "users with a connection each{to} (per-user) need {own} connections, and -c allows {connections}: let them share (--pool \
              shared, or `connections: shared`), or ask for fewer"
         );
     }
@@ -104,9 +105,10 @@ pub fn fit_here(limits: &Limits, load: &Load) -> Result<()> {
         headway_workload::Shard::WHOLE => String::new(),
         shard => format!(" in shard {shard}"),
     };
+    let to = to_each(load);
     match load.plan.shard.split_u64(users_with_connections(load)) {
         own if own > room => bail!(
-            "{own} users with a connection each (per-user){of} need {own} connections, and this process may open {room} (raise ulimit \
+            "users with a connection each{to} (per-user){of} need {own} connections, and this process may open {room} (raise ulimit \
              -n; `headway doctor` says how): let them share (--pool shared, or `connections: shared`), ask for fewer, or send shards"
         ),
         _ => bail!(
@@ -116,10 +118,17 @@ pub fn fit_here(limits: &Limits, load: &Load) -> Result<()> {
     }
 }
 
-/// Users of closed groups with a connection each, which they keep, and sockets that are kept connecting: they must all find one.
+/// What those connections lead to, where that is not the target alone.
+fn to_each(load: &Load) -> &'static str {
+    if load.plan.origins() > 1 { " to each origin of their journey" } else { "" }
+}
+
+/// Connections of users of closed groups that have one each to every origin of their journey, and keep it, and sockets that are kept connecting: they must all find one.
 fn users_with_connections(load: &Load) -> u64 {
     let of = |group: &headway_workload::plan::Group| match &group.source {
-        Source::Users { level, .. } if group.connections == Connections::PerUser => u64::from(level.most()),
+        Source::Users { level, .. } if group.connections == Connections::PerUser => {
+            u64::from(level.most()) * group.journey.reached() as u64
+        }
         Source::Connecting { level } => u64::from(level.most()),
         _ => 0,
     };

@@ -497,6 +497,7 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
     all.chain(answer.map(|(flag, text)| Override::literal(flag, "answer", text)))
         .chain(texts)
         .chain(places("--connect-to", "connect-to.+", &args.connect_to))
+        .chain(places("--origin", "origins.+", &args.origin))
         .chain(places("--resolve", "resolve.+", &args.resolve))
         .collect()
 }

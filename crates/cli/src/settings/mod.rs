@@ -33,6 +33,7 @@ use headway_engine::otlp::Collector;
 use headway_engine::{Keep, Live, Place, RunSpec, Start, wait};
 use headway_live::RequestsError;
 use headway_live::site;
+use headway_live::tls::{TlsError, TlsSetup};
 use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
@@ -118,10 +119,15 @@ impl RunSettings {
             );
         }
         let mut base = load.spec(&scenario, words);
-        let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body);
+        let mut others = std::mem::take(&mut scenario.origins);
+        if scenario.assumes_https && !can_verify(&scenario.settings, &others) {
+            others.pop();
+        }
+        let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body).reaching(&others);
         let live = Live {
             shown_target: scenario.redactor.hide_url(&target.url()).into_owned(),
             script: Arc::new(script),
+            others,
             max_body,
             threads: threads(args.threads, limits.connections)?,
             insecure: scenario.settings.insecure.unwrap_or(false),
@@ -155,7 +161,7 @@ impl RunSettings {
         })?;
         streams_fit(&live, &load.plan)?;
         if live.tls != Tls::default() {
-            live.tls_setup()?;
+            live.tls_setups()?;
         }
         let output = args.output.clone();
         if matches!(live.start, Some(Start::Barrier(_)))
@@ -179,6 +185,13 @@ impl RunSettings {
         let otlp = otlp::collector(&args.otlp, |name| std::env::var(name).ok(), &live.redactor)?;
         Ok(RunSettings { spec, live, load, output, watch, otlp, file })
     }
+}
+
+/// Whether there are authorities to verify the last of these origins by: not having any is no reason to refuse a run that may not need them.
+fn can_verify(settings: &Settings, origins: &[Target]) -> bool {
+    let Some(last) = origins.last() else { return true };
+    let setup = TlsSetup::new(last.host(), settings.insecure.unwrap_or(false), &settings.tls);
+    !matches!(setup, Err(TlsError::NoRoots(_)))
 }
 
 /// Where the results come: with a shard, `--out` is the place of all shards.

@@ -218,6 +218,12 @@ pub(super) fn seed(scenario: &Scenario, args: &SimArgs) -> u64 {
 
 /// The model of that name, or the only one.
 pub(super) fn model<'a>(scenario: &'a Scenario, name: Option<&str>) -> Result<&'a Model> {
+    if let Some(step) = scenario.elsewhere {
+        let title = "a model stands for one target, and this step goes to another origin";
+        let help =
+            "write the path of the step alone, as in get: /items, or leave the step out of what is simulated";
+        bail!("{}", scenario.complaint(step, title, Some(help)));
+    }
     let names = || scenario.models.iter().map(|(name, _)| name.as_str());
     let found = match name {
         None => scenario.model(),

@@ -24,7 +24,7 @@ fn resolve_words(words: &[&str]) -> Result<RunSettings> {
 fn sent(settings: &RunSettings) -> String {
     let visit = RenderContext { sending: &RequestKey::default(), now_unix_ns: 0 };
     let request = settings.live.script.render(&visit, &Memory::default()).unwrap();
-    let payload = settings.live.requests(&settings.spec.plan).unwrap().wire(&request).unwrap();
+    let payload = settings.live.requests(&settings.spec.plan).unwrap().wire(&request, 0).unwrap();
     let bytes = payload.http().unwrap().http1().to_vec();
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -17,9 +17,10 @@ impl<S: RecordSink> Worker<'_, S> {
     pub(super) fn connected(&mut self, id: ConnectionId, now: Nanos) {
         // That costs a system call, which is made only where it can have been long.
         let ago = if now - self.unseen_since > STALL { self.reactor.stood_for(id) } else { Nanos::ZERO };
+        let place = self.place(id);
         let Some(connection) = self.connections[id as usize].as_mut() else { return };
         connection.established = (now - ago).max(connection.opened);
-        if let Some(Via::Tunnel(asks)) = &self.shared.via {
+        if let Some(Via::Tunnel(asks)) = &place.via {
             connection.stage = Stage::Tunnel;
             let tunnel = Tunnel::new(self.shared.settings.limits);
             connection.transport = Transport::Tunnel(Box::new(tunnel));
@@ -35,6 +36,7 @@ impl<S: RecordSink> Worker<'_, S> {
     /// What the proxy says of the tunnel.
     pub(super) fn received_from_proxy(&mut self, id: ConnectionId, mut bytes: &[u8], now: Nanos) {
         let heard = now - self.unread.get().unwrap_or(Nanos::ZERO);
+        let place = self.place(id);
         let Some(connection) = self.connections[id as usize].as_mut() else { return };
         let Transport::Tunnel(tunnel) = &mut connection.transport else { return };
         match tunnel.receive(&mut bytes) {
@@ -44,7 +46,7 @@ impl<S: RecordSink> Worker<'_, S> {
         }
         connection.transport = Transport::Plain;
         connection.established = heard.max(connection.established);
-        if self.shared.tls.is_some() && !bytes.is_empty() {
+        if place.tls.is_some() && !bytes.is_empty() {
             let why = format!("the proxy {} sent more than the head of its response", connection.address);
             return self.opening_failed(id, Outcome::Protocol, &why, Some(KnownFailure::ProxySurplus), now);
         }
@@ -82,8 +84,9 @@ impl<S: RecordSink> Worker<'_, S> {
 
     /// The connection leads to the target: TLS is agreed on, if it is spoken.
     fn agree(&mut self, id: ConnectionId, now: Nanos) {
+        let place = self.place(id);
         let Some(connection) = self.connections[id as usize].as_mut() else { return };
-        let Some(setup) = &self.shared.tls else { return self.established(id, None, now) };
+        let Some(setup) = &place.tls else { return self.established(id, None, now) };
         connection.stage = Stage::Handshake;
         match setup.session() {
             Ok(session) => connection.transport = Transport::Tls(Box::new(session)),
@@ -111,7 +114,8 @@ impl<S: RecordSink> Worker<'_, S> {
         kind: Option<KnownFailure>,
         now: Nanos,
     ) {
-        self.report.reasons.add((outcome, 0), kind, why, None);
+        let named = self.shared.named(self.origin(id));
+        self.report.reasons.add((outcome, 0), kind, format_args!("{named}{why}"), None);
         if let Some(connection) = self.connection(id) {
             connection.failed = true;
         }
@@ -137,6 +141,8 @@ impl<S: RecordSink> Worker<'_, S> {
             }
             _ => return,
         };
+        let named = self.shared.named(self.origin(id));
+        let why = format_args!("{named}{why}");
         self.report.reasons.add((Outcome::ConnectTimeout, 0), Some(kind), why, None);
     }
 
@@ -190,12 +196,12 @@ impl<S: RecordSink> Worker<'_, S> {
             Some((Stage::Connecting | Stage::Tunnel | Stage::Handshake, ..))
                 if tls::refuses_protocols(why) =>
             {
-                let names = self.shared.protocols.names();
+                let names = self.place(id).protocols.names();
                 let why = format_args!("the server does not speak {names} (it says so in TLS)");
                 self.handshake_failed(id, &why, None, now);
             }
             Some((Stage::Connecting | Stage::Tunnel | Stage::Handshake, ..)) => {
-                let kind = self.refused_client(why).or_else(|| tls::failure_kind(why, first));
+                let kind = self.refused_client(id, why).or_else(|| tls::failure_kind(why, first));
                 self.handshake_failed(id, why, kind, now);
             }
             Some((Stage::Ready, 0, _)) => self.drained(id, now),
@@ -206,23 +212,24 @@ impl<S: RecordSink> Worker<'_, S> {
             }
             // In TLS 1.3 a server refuses a client, for want of a certificate for example, after the client's handshake.
             Some((Stage::Ready, _, false)) => {
-                let kind = self.refused_client(why);
+                let kind = self.refused_client(id, why);
                 self.broken_as(id, Outcome::Tls, kind, why, now);
             }
         }
     }
 
-    fn refused_client(&self, why: &rustls::Error) -> Option<KnownFailure> {
-        self.shared.tls.as_ref().and_then(|tls| tls.refused_client(why))
+    fn refused_client(&mut self, id: ConnectionId, why: &rustls::Error) -> Option<KnownFailure> {
+        self.place(id).tls.as_ref().and_then(|tls| tls.refused_client(why))
     }
 
     /// The connection is ready, after `tls` of agreeing on TLS: the protocol is known, and the first request goes out.
     pub(super) fn established(&mut self, id: ConnectionId, tls: Option<Nanos>, now: Nanos) {
+        let (place, named) = (self.place(id), self.shared.named(self.origin(id)));
         let Some(connection) = self.connections[id as usize].as_mut() else { return };
-        let Some(protocol) = self.shared.protocols.chosen(connection.transport.alpn()) else {
+        let Some(protocol) = place.protocols.chosen(connection.transport.alpn()) else {
             let why = format_args!(
-                "the server does not speak {} (it chose {} in TLS)",
-                self.shared.protocols.names(),
+                "{named}the server does not speak {} (it chose {} in TLS)",
+                place.protocols.names(),
                 connection.transport.alpn().map_or("nothing".into(), String::from_utf8_lossy),
             );
             self.report.reasons.add((Outcome::Tls, 0), None, why, None);

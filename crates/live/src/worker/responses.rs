@@ -75,7 +75,7 @@ impl<S: RecordSink> Worker<'_, S> {
             // A proxy writes the status line itself.
             ResetReason::Protocol(
                 ProtocolError::TlsAlert | ProtocolError::StatusLine | ProtocolError::Version,
-            ) if self.forwards() => Some(KnownFailure::ProxyNotHttp),
+            ) if self.place(id).forwards() => Some(KnownFailure::ProxyNotHttp),
             ResetReason::Protocol(ProtocolError::TlsAlert) => Some(KnownFailure::TlsExpected),
             ResetReason::Closed => self.closed_kind(id),
             _ => None,

@@ -61,7 +61,7 @@ impl<S: RecordSink> Worker<'_, S> {
             }
             // Datagrams are not watched.
             let watched = !connection.unsent.is_empty()
-                && self.shared.protocols.carrier() == Carrier::Stream
+                && self.shared.carrier() == Carrier::Stream
                 && self.report.departures.picks(now);
             let told = self.tell_sent(id, now);
             if !any {
@@ -114,7 +114,7 @@ impl<S: RecordSink> Worker<'_, S> {
     pub(super) fn tell_sent(&mut self, id: ConnectionId, now: Nanos) -> Option<StreamId> {
         let mut told = None;
         // Datagrams go out in the order of their requests, one each time.
-        let one_by_one = self.shared.protocols.carrier() == Carrier::Datagrams;
+        let one_by_one = self.shared.carrier() == Carrier::Datagrams;
         let Connection { unsent, wire: Some(wire), asked, .. } = self.connections[id as usize].as_mut()?
         else {
             return None;

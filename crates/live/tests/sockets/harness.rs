@@ -5,7 +5,7 @@ use headway_base::{Answer, KnownFailure, Nanos, Outcome, Phase, Profile, Rate, R
 use headway_live::names::Refresh;
 use headway_live::tls::TlsSetup;
 use headway_live::wait::{Held, Settings};
-use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport, Via};
+use headway_live::{Address, Clock, Config, Control, Origin, Protocols, Requests, RunReport, Via};
 use headway_workload::connect::Proxy;
 use headway_workload::content::{Body, Names, Script, Step};
 use headway_workload::plan::Group;
@@ -188,18 +188,21 @@ impl Load {
         let via = self.proxy.map(|(proxy, http)| {
             let via = Via::of(&proxy, &target, http).unwrap();
             if via == Via::Requests {
-                requests = requests.clone().forwarded(&target, &proxy).unwrap();
+                requests = requests.clone().forwarded(0, &target, &proxy).unwrap();
             }
             via
         });
         let config = Config {
             plan: plan.clone(),
-            addresses: [address.clone()].into_iter().chain(self.others).collect(),
-            refresh: self.refresh,
-            via,
+            origins: vec![Origin {
+                name: "target".to_owned(),
+                addresses: [address.clone()].into_iter().chain(self.others).collect(),
+                refresh: self.refresh,
+                via,
+                tls: self.tls,
+                protocols: self.protocols,
+            }],
             sources: Vec::new(),
-            tls: self.tls,
-            protocols: self.protocols,
             spread: self.spread,
             requests,
             answer_limits: self.answer_limits,

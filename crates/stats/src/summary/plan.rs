@@ -53,6 +53,9 @@ pub struct PlanSummary {
     /// Whether requests were to be spread over as many connections as there may be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub spread: bool,
+    /// Origins that requests went to besides the target, or that redirects might lead to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<String>,
     /// Whether requests named the trace that they were of (`--traceparent`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub traceparent: bool,

@@ -210,6 +210,67 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    /// Also where steps go to several origins.
+    #[test]
+    fn every_run_over_several_origins_keeps_the_laws(
+        plan in plan(),
+        origins in prop::collection::vec(0u16..3, 6),
+        limits in limits(),
+        capacity in prop::sample::select(vec![1u32, 1, 3, 100]),
+        spread in any::<bool>(),
+        replies in prop::collection::vec(reply(), 1..24),
+        connects in prop::collection::vec(connect(), 1..10),
+        generator in generator(),
+        interrupts in prop::collection::vec(1i64..1_500, 0..3),
+    ) {
+        let mut plan = plan;
+        for group in &mut plan.groups {
+            group.journey = Arc::new(Journey::clone(&group.journey).reaching(&origins));
+        }
+        play(&plan, limits, (capacity, spread && capacity > 1), (&replies, &connects), generator, interrupts);
+    }
+}
+
+/// Where one origin does not answer to connections, requests to the other start on time, and those that wait are not late by the generator.
+#[test]
+fn an_origin_that_does_not_answer_holds_back_its_own_requests_alone() {
+    let group = |step: u16| {
+        // The first connection is of the first group.
+        let begins = MS(100 * i64::from(step));
+        let phases = [Phase::hold(begins, Rate(0.0)), Phase::hold(MS(1_000) - begins, Rate(100.0))];
+        let profile = Profile::new(&phases);
+        let node = Node::Ask { step, repeat: 1, think: None };
+        let journey = Journey::new(&[node], law("1ms")).unwrap().reaching(&[0, 1]);
+        let source = Source::Arrivals { process: Process::Constant, profile: Arc::new(profile) };
+        Group::of(source, journey, Connections::Shared)
+    };
+    let groups = vec![group(0), group(1)];
+    let plan = Plan { seed: 1, groups, measured_from: Nanos::ZERO, end: MS(1_000), shard: Shard::WHOLE };
+    let limits = Limits {
+        connections: 8,
+        max_wait: MS(2_000),
+        timeout: MS(2_000),
+        connect_timeout: MS(400),
+        drain: Nanos::ZERO,
+    };
+    let mut opened = 0;
+    let connect = |_: Nanos| {
+        opened += 1;
+        if opened == 1 { Connect::After(MS(1)) } else { Connect::Silence }
+    };
+    let request = |_: Nanos, _: usize, _: &_| Reply::ok(MS(2));
+    let played = Rig::new(&plan, limits, connect, request).carrying(100).run();
+    let of = |group: u16| played.kept.records.iter().filter(move |record| record.group == group);
+    assert_eq!((of(0).count(), of(1).map(|record| record.count).sum::<u32>()), (100, 90));
+    assert!(of(0).all(|record| record.outcome == Outcome::Ok && record.wait <= MS(1)), "held back");
+    assert!(of(1).all(|record| record.outcome != Outcome::Ok));
+    let lags = of(1).filter_map(|record| Some(record.started.get()? - record.intended - record.wait));
+    assert!(lags.max() <= Some(Nanos::ZERO), "a wait for an origin is the generator's");
+}
+
 fn play(
     plan: &Plan,
     limits: Limits,

@@ -62,7 +62,7 @@ struct World {
 
 impl World {
     fn play(plan: &Plan, limits: Limits, capacity: usize, way: Way) -> Played {
-        let client = Client::new(plan, Shard::WHOLE, limits, Kept::default()).expecting(capacity as u32);
+        let client = Client::new(plan, Shard::WHOLE, limits, Kept::default()).expecting(&[capacity as u32]);
         let (echo, calendar, under_way) = (None, BTreeMap::new(), BTreeMap::new());
         let played =
             Played { records: Vec::new(), echoed: 0, back: 0, overtaken: 0, connections: 0, most_open: 0 };
@@ -102,7 +102,7 @@ impl World {
         let mut todo = VecDeque::from([action]);
         while let Some(action) = todo.pop_front() {
             match action {
-                Action::Connect(id) => {
+                Action::Connect(id, _) => {
                     self.played.connections += 1;
                     let echo = self.echo.insert(socket(self.capacity));
                     let (connect, capacity) = (Nanos::ZERO, echo.capacity());

@@ -289,7 +289,7 @@ impl Of<'_> {
         }
     }
 
-    /// Of connections that are a session's own: nobody else uses them, and he keeps to one while it lasts.
+    /// Of connections that are a session's own: nobody else uses them, and it keeps to one of each origin while that lasts.
     fn check_connections(&self) {
         assert!(self.played.most_open <= self.limits.connections as usize);
         if self.plan.groups.iter().all(|g| g.connections == Connections::Shared) {
@@ -312,11 +312,12 @@ impl Of<'_> {
         }
         let closed = matches!(self.group.source, Source::Users { .. });
         let mut owners = BTreeMap::new();
-        let mut last: BTreeMap<u64, (usize, Nanos)> = BTreeMap::new();
+        let mut last: BTreeMap<(u64, u16), (usize, Nanos)> = BTreeMap::new();
         for &(at, number, sending) in self.played.sends.iter().filter(|s| s.2.group == self.number as u16) {
             let who = if closed { sending.user } else { sending.k };
             assert_eq!(*owners.entry(number).or_insert(who), who, "connection {number}");
-            if let Some((before, _)) = last.insert(who, (number, at)) {
+            let there = (who, self.group.journey.origin(sending.step));
+            if let Some((before, _)) = last.insert(there, (number, at)) {
                 let life = self.played.lives[before];
                 assert!(before == number || life.1 <= at, "left a connection that was open");
             }

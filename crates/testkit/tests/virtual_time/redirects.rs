@@ -32,7 +32,7 @@ fn redirects(times: u32) -> impl FnMut(Nanos, usize, &RequestKey) -> Reply {
     move |_, _, key| {
         let led = led.entry((key.k, key.ordinal)).or_default();
         *led += 1;
-        let then = if *led <= times { SessionControl::Redirect } else { SessionControl::Continue };
+        let then = if *led <= times { SessionControl::Redirect(0) } else { SessionControl::Continue };
         Reply::ends(MS(5), Outcome::Ok, then)
     }
 }

@@ -88,6 +88,8 @@ enum State {
 #[derive(Clone, Debug)]
 struct Line {
     state: State,
+    /// Where it leads.
+    origin: u16,
     /// Number over the run.
     number: usize,
     /// Requests so far.
@@ -177,7 +179,7 @@ where
 
     /// Connections take that many requests at once. More than one: giving a request up does not cost the connection.
     pub fn carrying(mut self, capacity: u32) -> Rig<C, R> {
-        self.client = self.client.expecting(capacity);
+        self.client = self.client.expecting(&[capacity]);
         self.capacity = capacity;
         self
     }
@@ -222,7 +224,7 @@ where
             self.client.tick(self.now);
             let announced = self.client.would_open();
             if let Some(action) = self.client.poll(self.now) {
-                self.played.unannounced += usize::from(matches!(action, Action::Connect(_)) && !announced);
+                self.played.unannounced += usize::from(matches!(action, Action::Connect(..)) && !announced);
                 self.act(action);
             } else if self.client.is_done() {
                 break;
@@ -355,7 +357,7 @@ where
         let mut next = Some(action);
         while let Some(action) = next {
             next = match action {
-                Action::Connect(id) => self.connect(id),
+                Action::Connect(id, origin) => self.connect(id, origin),
                 Action::Send(on, id, key) => self.send(on, id, key),
                 Action::Cancel(on, id) => {
                     self.lift(on, id);
@@ -376,14 +378,16 @@ where
         }
     }
 
-    fn connect(&mut self, id: ConnectionId) -> Option<Action> {
+    fn connect(&mut self, id: ConnectionId, origin: u16) -> Option<Action> {
         let number = self.played.lives.len();
         let most = |line: &Line| if self.spread { line.capacity.min(1) } else { line.capacity } as usize;
-        let room = |line: &Line| line.state == State::Open && line.carries.len() < most(line);
+        let open = |line: &Line| line.state == State::Open && line.origin == origin;
+        let room = |line: &Line| open(line) && line.carries.len() < most(line);
         self.played.needless += usize::from(self.shared && self.lines.iter().any(room));
         self.played.lives.push((self.now, Nanos::MAX));
         let capacity = self.capacity;
-        let opening = Line { state: State::Opening, number, uses: 0, capacity, carries: BTreeMap::new() };
+        let opening =
+            Line { state: State::Opening, origin, number, uses: 0, capacity, carries: BTreeMap::new() };
         match self.lines.get_mut(id as usize) {
             Some(line) => {
                 assert_eq!(line.state, State::Closed, "opened twice");
@@ -440,6 +444,8 @@ where
         let n = self.played.sends.len();
         let line = &mut self.lines[on as usize];
         assert_eq!(line.state, State::Open, "sent on {line:?}");
+        let origin = self.journeys[usize::from(key.group)].origin(key.step);
+        assert_eq!(line.origin, origin, "{key:?} sent on {line:?}");
         assert!(line.carries.len() < line.capacity as usize, "more than it takes: {line:?}");
         line.uses += 1;
         line.carries.insert(id, (n, key));

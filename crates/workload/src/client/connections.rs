@@ -1,7 +1,8 @@
 //! The connections of one shard: slots, which of them can take a request, and how many are open.
 //!
 //! Shared connections are used most recently used first, and the one in use is filled before another, so that the set in use is as small
-//! as the load allows. One that belongs to a session is held for that session instead.
+//! as the load allows. One that belongs to a session is held for that session instead. Each connection leads to one origin; the cap is
+//! of all together. While there may be as many connections as origins, each origin can have one, whatever the others need.
 //!
 //! Deliberately absent: the requests that connections carry, and their deadlines ([`super::in_flight`]).
 
@@ -40,6 +41,8 @@ struct Slot {
     settled: bool,
     /// Whose own it is, or [`SHARED`].
     owner: SessionId,
+    /// Where it leads.
+    origin: u16,
     /// Whether it is for one request alone.
     single: bool,
 }
@@ -58,45 +61,70 @@ impl Slot {
     }
 }
 
+/// The connections to one origin.
 #[derive(Debug)]
-pub(super) struct Connections {
-    slots: Vec<Slot>,
+struct Pool {
     /// Those that any session may send on now.
     available: Vec<ConnectionId>,
     /// How many of these carry nothing.
     idle: u32,
+    /// Of all that are open, or being opened, those that lead there.
+    open: u32,
+    /// Requests at once that a connection is expected to take before it is established.
+    expected: u32,
+    /// Shared connections of which it is not known yet what they take: they are being opened, or have not heard.
+    unsettled: u32,
+    /// Whose turn it is among those available.
+    turn: usize,
+}
+
+impl Pool {
+    const EMPTY: Pool = Pool { available: Vec::new(), idle: 0, open: 0, expected: 1, unsettled: 0, turn: 0 };
+}
+
+#[derive(Debug)]
+pub(super) struct Connections {
+    slots: Vec<Slot>,
+    /// By origin.
+    pools: Vec<Pool>,
+    /// Origins to which no connection leads.
+    bare: u32,
     orphans: Vec<ConnectionId>,
     free: Vec<ConnectionId>,
     /// Most open at once.
     cap: u32,
     open: u32,
     opened: u32,
-    /// Requests at once that a connection is expected to take before it is established.
-    expected: u32,
-    /// Shared connections of which it is not known yet what they take: they are being opened, or have not heard.
-    unsettled: u32,
     /// Whether a request goes to a connection of its own while there may be another one, and then to each in turn.
     spread: bool,
-    /// Whose turn it is among those available.
-    turn: usize,
 }
 
 impl Connections {
     pub(super) fn new(cap: u32) -> Connections {
         Connections {
             slots: Vec::new(),
-            available: Vec::new(),
-            idle: 0,
+            pools: vec![Pool::EMPTY],
+            bare: 1,
             orphans: Vec::new(),
             free: Vec::new(),
             cap: cap.max(1),
             open: 0,
             opened: 0,
-            expected: 1,
-            unsettled: 0,
             spread: false,
-            turn: 0,
         }
+    }
+
+    /// There are so many origins at least.
+    pub(super) fn reach(&mut self, origins: usize) {
+        while self.pools.len() < origins {
+            self.pools.push(Pool::EMPTY);
+            self.bare += 1;
+        }
+    }
+
+    /// Whether each origin can have a connection while the others have theirs.
+    pub(super) fn has_one_for_each(&self) -> bool {
+        self.cap as usize >= self.pools.len()
     }
 
     /// Requests are spread over as many connections as there may be.
@@ -104,9 +132,10 @@ impl Connections {
         self.spread = true;
     }
 
-    /// A connection that is being opened is expected to take this many requests at once, at least 1: further ones wait for it.
-    pub(super) fn expect(&mut self, requests: u32) {
-        self.expected = requests.max(1);
+    /// A connection that is being opened to that origin is expected to take this many requests at once, at least 1: further ones wait
+    /// for it.
+    pub(super) fn expect(&mut self, origin: u16, requests: u32) {
+        self.pools[usize::from(origin)].expected = requests.max(1);
     }
 
     #[inline]
@@ -115,59 +144,90 @@ impl Connections {
     }
 
     #[inline]
-    pub(super) fn can_open(&self) -> bool {
-        self.open < self.cap
+    fn pool(&self, origin: u16) -> &Pool {
+        &self.pools[usize::from(origin)]
+    }
+
+    /// Whether a connection to that origin may be opened. Where the others have none, one of each is left to them.
+    #[inline]
+    pub(super) fn can_open(&self, origin: u16) -> bool {
+        if self.pools.len() == 1 || !self.has_one_for_each() {
+            return self.open < self.cap;
+        }
+        let others = self.bare - u32::from(self.pool(origin).open == 0);
+        self.open + others < self.cap
     }
 
     /// Whether a request that can start goes to a connection that stands.
     #[inline]
-    pub(super) fn has_available(&self) -> bool {
-        let may_open = self.spread && self.idle == 0 && self.can_open();
-        !self.available.is_empty() && !may_open
+    pub(super) fn has_available(&self, origin: u16) -> bool {
+        let pool = self.pool(origin);
+        let may_open = self.spread && pool.idle == 0 && self.can_open(origin);
+        !pool.available.is_empty() && !may_open
     }
 
-    /// Whether a request can start: `own` on a new connection that is to be its session's, else on any.
+    /// Whether a request to that origin can start: `own` on a new connection that is to be its session's, else on any.
     #[inline]
-    pub(super) fn can_start(&self, own: bool) -> bool {
+    pub(super) fn can_start(&self, origin: u16, own: bool) -> bool {
         if own {
-            return self.can_open() || self.idle > 0;
+            return self.can_open(origin) || self.gives_way(origin, own).is_some();
         }
         // The first of several connections is opened alone, if the next requests will find room on it.
-        let awaited = self.expected > 1 && self.unsettled > 0;
-        self.has_available() || (self.can_open() && !awaited)
+        let pool = self.pool(origin);
+        let awaited = pool.expected > 1 && pool.unsettled > 0;
+        self.has_available(origin)
+            || (!awaited && (self.can_open(origin) || self.gives_way(origin, own).is_some()))
     }
 
-    /// A connection with room for a request, which it carries from now on.
+    /// The origin of which a connection that carries nothing can be closed, so that one to `origin` can be opened. Its own, where the new
+    /// one is to be its session's `own`; and no other's last one, if each can have one.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<ConnectionId> {
-        if self.spread {
-            return self.take_spread();
+    fn gives_way(&self, origin: u16, own: bool) -> Option<u16> {
+        if own && self.pool(origin).idle > 0 {
+            return Some(origin);
         }
-        let &id = self.available.last()?;
+        if self.pools.len() == 1 {
+            return None;
+        }
+        let least = if self.has_one_for_each() { 2 } else { 1 };
+        let others = (0..).zip(&self.pools).filter(|(other, _)| *other != origin);
+        let can = others.filter(|(_, pool)| pool.idle > 0 && pool.open >= least);
+        can.max_by_key(|(_, pool)| pool.idle).map(|(other, _)| other)
+    }
+
+    /// A connection to that origin with room for a request, which it carries from now on.
+    #[inline]
+    pub(super) fn take(&mut self, origin: u16) -> Option<ConnectionId> {
+        if self.spread {
+            return self.take_spread(origin);
+        }
+        let pool = &mut self.pools[usize::from(origin)];
+        let &id = pool.available.last()?;
         let slot = &mut self.slots[id as usize];
-        self.idle -= u32::from(slot.carries == 0);
+        pool.idle -= u32::from(slot.carries == 0);
         slot.carries += 1;
         if slot.carries >= slot.capacity {
-            self.available.pop();
+            pool.available.pop();
         }
         Some(id)
     }
 
     /// The same where requests are spread: one that carries nothing, else none while another may be opened, else each in turn.
-    fn take_spread(&mut self) -> Option<ConnectionId> {
-        if !self.has_available() {
+    fn take_spread(&mut self, origin: u16) -> Option<ConnectionId> {
+        if !self.has_available(origin) {
             return None;
         }
-        let idle = self.available.iter().position(|&id| self.slots[id as usize].carries == 0);
-        self.turn = idle.unwrap_or(self.turn) % self.available.len();
-        let id = self.available[self.turn];
+        let pool = &mut self.pools[usize::from(origin)];
+        let idle = pool.available.iter().position(|&id| self.slots[id as usize].carries == 0);
+        pool.turn = idle.unwrap_or(pool.turn) % pool.available.len();
+        let id = pool.available[pool.turn];
         let slot = &mut self.slots[id as usize];
-        self.idle -= u32::from(slot.carries == 0);
+        pool.idle -= u32::from(slot.carries == 0);
         slot.carries += 1;
         if slot.carries >= slot.capacity {
-            self.available.remove(self.turn);
+            pool.available.remove(pool.turn);
         } else {
-            self.turn += 1;
+            pool.turn += 1;
         }
         Some(id)
     }
@@ -175,18 +235,32 @@ impl Connections {
     /// Closes a shared connection that carries nothing, if there is one.
     #[inline]
     pub(super) fn close_idle(&mut self) -> Option<ConnectionId> {
-        if self.idle == 0 {
+        let origin = (0..).zip(&self.pools).find(|(_, pool)| pool.idle > 0).map(|(origin, _)| origin)?;
+        self.close_idle_of(origin)
+    }
+
+    /// Closes one that carries nothing so that one to that origin can be opened, if there is one; `own` as in
+    /// [`can_start`](Connections::can_start).
+    #[inline]
+    pub(super) fn make_room(&mut self, origin: u16, own: bool) -> Option<ConnectionId> {
+        if self.can_open(origin) || (!own && self.has_available(origin)) {
             return None;
         }
-        let &id = self.available.iter().rev().find(|&&id| self.slots[id as usize].carries == 0)?;
+        self.close_idle_of(self.gives_way(origin, own)?)
+    }
+
+    fn close_idle_of(&mut self, origin: u16) -> Option<ConnectionId> {
+        let all = &self.pool(origin).available;
+        let &id = all.iter().rev().find(|&&id| self.slots[id as usize].carries == 0)?;
         self.close(id);
         Some(id)
     }
 
-    /// A new connection, to be opened for that request, which it carries; `owner`: whose own it is to be, if anybody's; `single`: it is
-    /// for that request alone.
+    /// A new connection to that origin, to be opened for that request, which it carries; `owner`: whose own it is to be, if anybody's;
+    /// `single`: it is for that request alone.
     pub(super) fn open(
         &mut self,
+        origin: u16,
         request: RequestId,
         owner: Option<SessionId>,
         single: bool,
@@ -198,11 +272,15 @@ impl Connections {
             capacity: 1,
             settled: false,
             owner: owner.unwrap_or(SHARED),
+            origin,
             single,
         };
         self.opened = self.opened.wrapping_add(1);
         self.open += 1;
-        self.unsettled += u32::from(slot.is_shared());
+        let pool = &mut self.pools[usize::from(origin)];
+        self.bare -= u32::from(pool.open == 0);
+        pool.open += 1;
+        pool.unsettled += u32::from(slot.is_shared());
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = slot;
@@ -228,14 +306,27 @@ impl Connections {
         if settled {
             self.settle(id);
             // What one connection takes, the next ones are expected to take.
-            self.expected = self.expected.min(capacity.max(1));
+            let pool = self.pool_of(id);
+            pool.expected = pool.expected.min(capacity.max(1));
         }
         let slot = self.slot(id);
         slot.state = if slot.single { State::Draining } else { State::Open };
         slot.capacity = capacity.max(1);
         if slot.is_available() {
-            self.available.push(id);
+            self.pool_of(id).available.push(id);
         }
+    }
+
+    /// The pool of a connection.
+    #[inline]
+    fn pool_of(&mut self, id: ConnectionId) -> &mut Pool {
+        &mut self.pools[usize::from(self.slots[id as usize].origin)]
+    }
+
+    /// Where it leads.
+    #[inline]
+    pub(super) fn origin(&self, id: ConnectionId) -> u16 {
+        self.slots[id as usize].origin
     }
 
     /// It takes that many requests at once from now on; those under way go on.
@@ -247,8 +338,9 @@ impl Connections {
         let (is, carries) = (slot.is_available(), slot.carries);
         match (was, is) {
             (false, true) => {
-                self.idle += u32::from(carries == 0);
-                self.available.push(id);
+                let pool = self.pool_of(id);
+                pool.idle += u32::from(carries == 0);
+                pool.available.push(id);
             }
             (true, false) => self.withdraw(id),
             _ => {}
@@ -257,9 +349,11 @@ impl Connections {
 
     /// Nobody sends on it any more.
     fn withdraw(&mut self, id: ConnectionId) {
-        if let Some(at) = self.available.iter().rposition(|&other| other == id) {
-            self.available.remove(at);
-            self.idle -= u32::from(self.slots[id as usize].carries == 0);
+        let carries = self.slots[id as usize].carries;
+        let pool = self.pool_of(id);
+        if let Some(at) = pool.available.iter().rposition(|&other| other == id) {
+            pool.available.remove(at);
+            pool.idle -= u32::from(carries == 0);
         }
     }
 
@@ -278,9 +372,10 @@ impl Connections {
         if !slot.is_available() {
             return slot.state == State::Draining && slot.carries == 0;
         }
-        self.idle += u32::from(slot.carries == 0);
+        let pool = &mut self.pools[usize::from(slot.origin)];
+        pool.idle += u32::from(slot.carries == 0);
         if !was {
-            self.available.push(id);
+            pool.available.push(id);
         }
         false
     }
@@ -336,7 +431,8 @@ impl Connections {
     fn settle(&mut self, id: ConnectionId) {
         let slot = &mut self.slots[id as usize];
         let first = !std::mem::replace(&mut slot.settled, true);
-        self.unsettled -= u32::from(first && slot.is_shared());
+        let pool = &mut self.pools[usize::from(slot.origin)];
+        pool.unsettled -= u32::from(first && slot.is_shared());
     }
 
     /// Whether one may have to be closed because nobody needs it.
@@ -365,5 +461,8 @@ impl Connections {
         }
         self.open -= 1;
         self.free.push(id);
+        let pool = self.pool_of(id);
+        pool.open -= 1;
+        self.bare += u32::from(pool.open == 0);
     }
 }

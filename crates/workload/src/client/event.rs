@@ -53,9 +53,10 @@ pub enum SessionControl {
     /// By its journey.
     #[default]
     Continue,
-    /// By the request that a redirect leads to, at once: a further one of the session, of the step that follows redirects of the present
-    /// one ([`Journey::redirected`](crate::journey::Journey::redirected)). By its journey where that follows none.
-    Redirect,
+    /// By the request that a redirect leads to, at the origin of that number and at once: a further one of the session, of the step that
+    /// follows redirects of the present one ([`Journey::redirected`](crate::journey::Journey::redirected)). By its journey where that
+    /// follows none.
+    Redirect(u16),
     /// It is over.
     EndSession,
     /// It is over, and its group begins no other: what all its sessions need has run out.
@@ -65,8 +66,8 @@ pub enum SessionControl {
 /// What the world is to do, at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Open this connection; then tell [`ConnectionEvent::Established`] or [`ConnectionEvent::Failed`].
-    Connect(ConnectionId),
+    /// Open this connection, to the origin of that number; then tell [`ConnectionEvent::Established`] or [`ConnectionEvent::Failed`].
+    Connect(ConnectionId, u16),
     /// Send this request on that connection; then tell how it went.
     Send(ConnectionId, RequestId, RequestKey),
     /// The answer to this request on that connection, which may have come meanwhile, is not waited for any longer: no further

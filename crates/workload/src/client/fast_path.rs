@@ -18,7 +18,7 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     pub(super) fn cache_next_event(&mut self) {
         let calm = !self.stopping
-            && self.waiting.is_empty()
+            && self.held.iter().all(|held| held.waiting.is_empty())
             && self.pending.is_empty()
             && !self.connections.has_orphans();
         self.next_non_arrival = if calm { self.next_other_event() } else { UNKNOWN };
@@ -36,12 +36,12 @@ impl<S: RecordSink> Client<S> {
         let group = &self.groups[number];
         let plain = group.plain?;
         let on_time = now <= self.last_start && group.stopped.is_none();
-        let unhindered = self.full_since.is_none() && self.run.is_none();
+        let unhindered = self.held_of(plain.origin).full_since.is_none() && self.run.is_none();
         if !(on_time && unhindered) {
             return None;
         }
         let arrival = group.next?;
-        let on = self.connections.take()?;
+        let on = self.connections.take(plain.origin)?;
         self.advance(number);
         let (k, intended, group, step) = (arrival.k, arrival.intended, number as u16, plain.step);
         let note = Note { k, intended, started: now, group, step };
@@ -58,9 +58,10 @@ impl<S: RecordSink> Client<S> {
             self.deferred_start = Some(DeferredStart { start, session, opens_session: false });
             (session, id)
         };
-        if !self.connections.can_start(false) {
-            self.full_since = Some(now);
-            self.stalls.clear();
+        if !self.connections.can_start(plain.origin, false) {
+            let held = self.held_mut(plain.origin);
+            held.full_since = Some(now);
+            held.stalls.clear();
         }
         Some((on, id, RequestKey { session, k, user: k, step, group, ..RequestKey::default() }))
     }
@@ -73,6 +74,7 @@ impl<S: RecordSink> Client<S> {
             ordinal: 1,
             sent: 1,
             step: note.step,
+            origin: plain.origin,
             cursor: plain.cursor,
             state: State::Busy,
             ..Session::new(note.group, note.k, note.intended)
@@ -134,7 +136,7 @@ impl<S: RecordSink> Client<S> {
         self.sink.record(record);
         self.in_flight.end(id);
         self.connections.unload(on);
-        self.came_free(now);
+        self.came_free(self.connections.origin(on), now);
     }
 
     /// Whether this request, which is written out, is one of those.
@@ -148,7 +150,7 @@ impl<S: RecordSink> Client<S> {
     pub(super) fn end_plain(&mut self, id: RequestId, outcome: Outcome, now: Nanos) {
         let (session, connection) = self.finish(id, outcome, now);
         self.connections.unload(connection);
-        self.came_free(now);
+        self.came_free(self.connections.origin(connection), now);
         self.sessions.end(session);
     }
 }

@@ -39,6 +39,8 @@ pub(super) struct Group {
 pub(super) struct Plain {
     /// Number of their step.
     pub step: u16,
+    /// Where they go.
+    pub origin: u16,
     /// Where such a session stands once it has its request.
     pub cursor: Cursor,
 }
@@ -48,7 +50,7 @@ impl Plain {
         let &[Node::Ask { step, repeat: 1, .. }] = journey.nodes() else { return None };
         let mut cursor = Cursor::default();
         let Next::Ask(_) = journey.next(&mut cursor, draws, 0) else { return None };
-        Some(Plain { step, cursor })
+        Some(Plain { step, origin: journey.origin(step), cursor })
     }
 }
 
@@ -99,6 +101,15 @@ impl Group {
     pub(super) fn stop(&mut self, now: Nanos) {
         self.stopped = Some(now);
         self.next = self.next.filter(|next| next.intended <= now);
+    }
+
+    /// Where the next session that arrives goes first.
+    pub(super) fn next_origin(&self) -> u16 {
+        let Some(arrival) = self.next.filter(|_| self.journey.leaves_the_target()) else { return 0 };
+        match self.journey.next(&mut Cursor::default(), self.draws, arrival.k) {
+            Next::Ask(ask) => self.journey.origin(ask.step),
+            Next::Over(_) => 0,
+        }
     }
 
     /// Whether a session that has made this number of requests may make no more.

@@ -82,8 +82,11 @@ impl<S: RecordSink> Client<S> {
             self.connections.load(own);
             return Some(self.send_on(own, id, record, now));
         }
-        self.sessions.of(id).state = State::Waiting;
-        self.waiting.push_back(id);
+        let origin = self.sessions.get(id).origin;
+        if !self.connections.can_open(origin) {
+            self.release_others(id);
+        }
+        self.wait(id);
         None
     }
 
@@ -92,28 +95,29 @@ impl<S: RecordSink> Client<S> {
     pub(super) fn start_next(&mut self, who: Who, now: Nanos) -> Option<Action> {
         let id = match who {
             Who::Waiting(id) => {
-                let group = usize::from(self.sessions.get(id).group);
-                if let Some(close) = self.make_room(group) {
+                if let Some(close) = self.make_room(who) {
                     return Some(close);
                 }
-                self.waiting.pop_front();
+                self.held_mut(self.sessions.get(id).origin).waiting.pop_front();
                 id
             }
             Who::Arrival(group) => {
-                if let Some(close) = self.make_room(group) {
+                if let Some(close) = self.make_room(who) {
                     return Some(close);
                 }
                 self.admit(group)?
             }
         };
-        let connections = self.groups[usize::from(self.sessions.get(id).group)].connections;
+        let Session { group, origin, .. } = *self.sessions.get(id);
+        let connections = self.groups[usize::from(group)].connections;
         let record = self.begin(id, now);
-        let action = match if connections.are_own() { None } else { self.connections.take() } {
+        let action = match if connections.are_own() { None } else { self.connections.take(origin) } {
             Some(on) => self.send_on(on, id, record, now),
             None => {
                 let own = connections == plan::Connections::PerUser;
                 let single = connections == plan::Connections::PerRequest;
-                let connection = self.connections.open(self.in_flight.next_id(), own.then_some(id), single);
+                let request = self.in_flight.next_id();
+                let connection = self.connections.open(origin, request, own.then_some(id), single);
                 if own {
                     self.sessions.of(id).connection = connection;
                 }
@@ -122,25 +126,22 @@ impl<S: RecordSink> Client<S> {
                     false => now.saturating_add(self.limits.connect_timeout),
                 };
                 self.in_flight.connect(connection, id, record, deadline);
-                Action::Connect(connection)
+                Action::Connect(connection, origin)
             }
         };
         self.note_full(now);
         Some(action)
     }
 
-    /// Where a session needs a connection of its own and none can be opened, an idle one of the others goes.
+    /// Where a request needs a connection that none can be opened for, an idle one of the others goes.
     #[inline]
-    fn make_room(&mut self, group: usize) -> Option<Action> {
-        if !self.opens_own(group as u16) || self.connections.can_open() {
-            return None;
-        }
-        self.connections.close_idle().map(Action::Disconnect)
+    fn make_room(&mut self, who: Who) -> Option<Action> {
+        self.connections.make_room(self.origin_of(who), self.needs_own(who)).map(Action::Disconnect)
     }
 
     /// The next session of the group comes; none if its journey holds no request for it.
     #[inline]
-    fn admit(&mut self, number: usize) -> Option<SessionId> {
+    pub(super) fn admit(&mut self, number: usize) -> Option<SessionId> {
         let arrival = self.groups[number].next?;
         self.advance(number);
         let group = &self.groups[number];
@@ -148,7 +149,8 @@ impl<S: RecordSink> Client<S> {
         let Next::Ask(ask) = group.journey.next(&mut session.cursor, group.draws, arrival.k) else {
             return None;
         };
-        (session.step, session.repeat) = (ask.step, ask.repeat);
+        (session.step, session.repeat, session.origin) =
+            (ask.step, ask.repeat, group.journey.origin(ask.step));
         Some(self.sessions.begin(session))
     }
 
@@ -236,7 +238,7 @@ impl<S: RecordSink> Client<S> {
             return Some(self.close(id, now));
         }
         if self.sessions.get(session).connection != id {
-            self.came_free(now);
+            self.came_free(self.connections.origin(id), now);
         }
         None
     }
@@ -265,16 +267,21 @@ impl<S: RecordSink> Client<S> {
             self.dismiss(number, now);
         }
         let redirected = match then {
-            SessionControl::Redirect => self.groups[number].journey.redirected(self.sessions.get(id).step),
+            SessionControl::Redirect(to) => {
+                let step = self.groups[number].journey.redirected(self.sessions.get(id).step);
+                step.map(|step| (step, to))
+            }
             _ => None,
         };
-        if let Some(step) = redirected {
+        if let Some((step, to)) = redirected {
             let session = self.sessions.of(id);
             if self.stopping {
                 session.failed.get_or_insert(Outcome::Unfinished);
                 return self.session_over(id, Nanos::ZERO, now);
             }
             (session.step, session.goes_on) = (step, true);
+            self.reach(usize::from(to) + 1);
+            self.sessions.turn_to(id, to);
             return self.think_until(id, now, now);
         }
         let ends =
@@ -291,6 +298,7 @@ impl<S: RecordSink> Client<S> {
             }
             Next::Ask(ask) => {
                 (session.step, session.repeat, session.goes_on) = (ask.step, ask.repeat, true);
+                self.sessions.turn_to(id, group.journey.origin(ask.step));
                 self.think_until(id, now.saturating_add(ask.think.max(sent.min_delay())), now)
             }
             Next::Over(pause) => self.session_over(id, pause.max(sent.min_delay()), now),
@@ -381,12 +389,14 @@ impl<S: RecordSink> Client<S> {
             user: session.user,
             leaves: session.leaves,
             iteration: session.iteration,
+            origin: session.origin,
             connection: session.connection,
             ..Session::new(session.group, session.k, from)
         };
         match group.journey.next(&mut session.cursor, group.draws, session.k) {
             Next::Ask(ask) => {
                 (session.step, session.repeat) = (ask.step, ask.repeat);
+                self.sessions.turn_to(id, group.journey.origin(ask.step));
                 self.think_until(id, from.saturating_add(ask.think), now)
             }
             // No journey is without a request: see `JourneyError::MayBeEmpty`.
@@ -435,14 +445,16 @@ impl<S: RecordSink> Client<S> {
         close
     }
 
-    /// The connection that is the session's own, idle now, is closed.
+    /// The connections that are the session's own, idle now, are closed: those to other origins next.
     fn disown(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
+        self.release_others(id);
         let own = std::mem::replace(&mut self.sessions.of(id).connection, NONE);
         if own == NONE {
             return None;
         }
+        let origin = self.connections.origin(own);
         self.connections.close(own);
-        self.came_free(now);
+        self.came_free(origin, now);
         Some(Action::Disconnect(own))
     }
 

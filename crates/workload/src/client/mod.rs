@@ -19,6 +19,7 @@ mod connections;
 mod event;
 mod fast_path;
 mod group;
+mod held;
 mod in_flight;
 mod lifecycle;
 mod sessions;
@@ -37,10 +38,11 @@ use crate::shard::Shard;
 use connections::{Connections, NONE};
 use group::Group;
 use headway_base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start, TimeScale};
+use held::Held;
 use in_flight::{InFlight, Phase};
 use lifecycle::Sent;
 use sessions::{Session, Sessions, State};
-use stalls::{Stalls, Untold};
+use stalls::Untold;
 use std::collections::VecDeque;
 
 /// How long after the end of the plan an arrival that fell due within it may still start. Long enough for the host's
@@ -55,8 +57,8 @@ const UNKNOWN: Nanos = Nanos(i64::MIN);
 pub struct Client<S> {
     groups: Vec<Group>,
     sessions: Sessions,
-    /// Sessions whose request is due and held back by the cap, in the order in which they fell due.
-    waiting: VecDeque<SessionId>,
+    /// What is due and cannot start, by origin.
+    held: Vec<Held>,
     connections: Connections,
     in_flight: InFlight,
     /// What the world is to do next, before anything else.
@@ -68,9 +70,6 @@ pub struct Client<S> {
     last_step: Nanos,
     /// When waiting for answers ends.
     give_up_at: Nanos,
-    /// Since when the cap has been reached, as long as a request that fell due meanwhile is still to start.
-    full_since: Option<Nanos>,
-    stalls: Stalls,
     /// When the plan was joined: its zero, or later. No user of a closed group comes before.
     joined: Nanos,
     /// For how long the world stood still, where sockets are kept connecting.
@@ -87,6 +86,8 @@ pub struct Client<S> {
     /// When the next arrival of all groups is due (MAX: there is none), and of which it is: of those due at once that of the
     /// first group.
     next: (Nanos, usize),
+    /// Where that arrival goes.
+    next_origin: u16,
     /// Whether a note will do for a request that is a session of its own.
     notes: bool,
     /// How late the caller learned of the current event.
@@ -126,7 +127,7 @@ impl<S: RecordSink> Client<S> {
         let mut client = Client {
             groups,
             sessions: Sessions::default(),
-            waiting: VecDeque::new(),
+            held: vec![Held::default()],
             connections: Connections::new(limits.connections),
             in_flight: InFlight::default(),
             pending: VecDeque::new(),
@@ -134,8 +135,6 @@ impl<S: RecordSink> Client<S> {
             last_step,
             give_up_at: last_step.saturating_add(limits.timeout),
             limits,
-            full_since: None,
-            stalls: Stalls::default(),
             joined: Nanos::ZERO,
             untold,
             stopping: false,
@@ -145,11 +144,13 @@ impl<S: RecordSink> Client<S> {
             deferred_start: None,
             next_non_arrival: UNKNOWN,
             next: (Nanos::MAX, 0),
+            next_origin: 0,
             notes: false,
             unread: Short::ZERO,
             ended: false,
         };
         client.note_next();
+        client.reach(plan.origins());
         client.expect_users(shard);
         client
     }
@@ -162,11 +163,12 @@ impl<S: RecordSink> Client<S> {
         self
     }
 
-    /// The same for a world in which a connection is expected to take that many requests at once: while one is being opened,
-    /// further requests wait for it, and none is opened for each of them.
+    /// The same for a world in which a connection to each of the origins is expected to take that many requests at once: while one is
+    /// being opened, further requests wait for it, and none is opened for each of them.
     #[must_use]
-    pub fn expecting(mut self, streams: u32) -> Client<S> {
-        self.connections.expect(streams);
+    pub fn expecting(mut self, streams: &[u32]) -> Client<S> {
+        self.reach(streams.len());
+        (0..).zip(streams).for_each(|(origin, &streams)| self.connections.expect(origin, streams));
         self
     }
 
@@ -236,6 +238,13 @@ impl<S: RecordSink> Client<S> {
                     return Some(action);
                 }
             }
+            if self.held.len() > 1 {
+                match self.sort_out(now) {
+                    (_, Some(action)) => return Some(action),
+                    (true, None) => continue,
+                    (false, None) => {}
+                }
+            }
             let Some((due, who)) = self.next_held() else { return self.wind_down(now) };
             if due > now && !self.stopping {
                 self.cache_next_event();
@@ -243,7 +252,7 @@ impl<S: RecordSink> Client<S> {
             }
             let action = if self.is_too_late(who, now) {
                 self.never_start(who, now)
-            } else if self.connections.can_start(self.needs_own(who)) {
+            } else if self.can_start(who) {
                 self.start_next(who, now)
             } else if due.saturating_add(self.limits.max_wait) <= now {
                 self.shed(who, now)
@@ -264,13 +273,18 @@ impl<S: RecordSink> Client<S> {
         }
         let held = match self.next_held() {
             None => Nanos::MAX,
-            Some((due, who)) if self.connections.can_start(self.needs_own(who)) => due,
+            Some(_) if self.held.len() > 1 => self.wake_for_held(),
+            Some((due, who)) if self.can_start(who) => due,
             // At the cap nothing can start: the next thing due is giving up, not sending.
-            Some((due, who)) => {
-                due.saturating_add(self.limits.max_wait).min(self.last_of(who).saturating_add(Nanos(1)))
-            }
+            Some((due, who)) => self.patience_ends(due, who),
         };
         self.next_other_event().min(held)
+    }
+
+    /// When a request that was due then and cannot start is given up.
+    #[inline]
+    fn patience_ends(&self, due: Nanos, who: Who) -> Nanos {
+        due.saturating_add(self.limits.max_wait).min(self.last_of(who).saturating_add(Nanos(1)))
     }
 
     /// When the next session arrives, whether it can start then or not; `Nanos::MAX` for never.
@@ -299,8 +313,8 @@ impl<S: RecordSink> Client<S> {
         let own = |(_, id): (Nanos, SessionId)| self.sessions.get(id).connection != NONE;
         match self.sessions.next_timer() {
             Some(timer) if own(timer) => true,
-            Some((_, id)) => self.connections.can_start(self.opens_own(self.sessions.get(id).group)),
-            None => self.next_held().is_some_and(|(_, who)| self.connections.can_start(self.needs_own(who))),
+            Some((_, id)) => self.can_start(Who::Waiting(id)),
+            None => self.next_held().is_some_and(|(_, who)| self.can_start(who)),
         }
     }
 
@@ -308,21 +322,22 @@ impl<S: RecordSink> Client<S> {
     /// answers that came does well to look first: opening costs many times a look. Not where each request opens its own anyway.
     #[inline]
     pub fn would_open(&self) -> bool {
+        // Of several origins, what is set aside first may let another arrival pass.
+        if self.held.len() > 1 && self.may_open_for_another() {
+            return true;
+        }
         let held = self.next_held();
         let timer = self.sessions.next_timer().filter(|timer| held.is_none_or(|(due, _)| timer.0 <= due));
-        let (has_own, group) = match (timer, held) {
-            (Some((_, id)), _) => {
-                let session = self.sessions.get(id);
-                (session.connection != NONE, session.group)
-            }
-            (None, Some((_, who))) => (false, self.group_number(who)),
+        let (has_own, who) = match (timer, held) {
+            (Some((_, id)), _) => (self.sessions.get(id).connection != NONE, Who::Waiting(id)),
+            (None, Some((_, who))) => (false, who),
             (None, None) => return false,
         };
         !has_own
-            && match self.groups[usize::from(group)].connections {
+            && match self.groups[usize::from(self.group_number(who))].connections {
                 plan::Connections::PerRequest => false,
                 plan::Connections::PerUser => true,
-                plan::Connections::Shared => !self.connections.has_available(),
+                plan::Connections::Shared => !self.connections.has_available(self.origin_of(who)),
             }
     }
 
@@ -348,7 +363,7 @@ impl<S: RecordSink> Client<S> {
                 self.in_flight.sent(request, now.saturating_add(self.limits.timeout));
                 self.connections.established(id, capacity, settled);
                 if self.connections.is_open_to_all(id) && capacity > 1 {
-                    self.came_free(now);
+                    self.came_free(self.connections.origin(id), now);
                 }
                 if self.group_of(self.in_flight.session(request)).connecting {
                     self.hand_off(request, stood.min(now), now);
@@ -369,7 +384,7 @@ impl<S: RecordSink> Client<S> {
                 self.tell_start();
                 self.connections.set_capacity(id, capacity);
                 if self.connections.is_open_to_all(id) {
-                    self.came_free(now);
+                    self.came_free(self.connections.origin(id), now);
                 }
                 None
             }
@@ -543,19 +558,26 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
+    /// Where that request goes.
+    #[inline]
+    fn origin_of(&self, who: Who) -> u16 {
+        match who {
+            Who::Waiting(id) => self.sessions.get(id).origin,
+            Who::Arrival(_) => self.next_origin,
+        }
+    }
+
+    /// Whether there is a connection for that request, or can be.
+    #[inline]
+    fn can_start(&self, who: Who) -> bool {
+        self.connections.can_start(self.origin_of(who), self.needs_own(who))
+    }
+
     /// What is due or will be next, apart from timers: of those that wait and the next arrival of each group the one due
     /// first.
     #[inline]
     fn next_held(&self) -> Option<(Nanos, Who)> {
-        let (due, group) = self.next;
-        let first = (due < Nanos::MAX).then_some((due, Who::Arrival(group)));
-        match self.waiting.front() {
-            None => first,
-            Some(&id) => {
-                let due = self.sessions.get(id).due;
-                Some(first.filter(|f| f.0 < due).unwrap_or((due, Who::Waiting(id))))
-            }
-        }
+        if self.held.len() == 1 { self.next_held_of(0) } else { self.next_held_of_all() }
     }
 
     /// The next arrival of a group has been dealt with.
@@ -571,15 +593,18 @@ impl<S: RecordSink> Client<S> {
         let due = |group: &Group| group.next.map_or(Nanos::MAX, |arrival| arrival.intended);
         if let [only] = &self.groups[..] {
             self.next = (due(only), 0);
-            return;
-        }
-        let mut next = (Nanos::MAX, 0);
-        for (number, group) in self.groups.iter().enumerate() {
-            if due(group) < next.0 {
-                next = (due(group), number);
+        } else {
+            let mut next = (Nanos::MAX, 0);
+            for (number, group) in self.groups.iter().enumerate() {
+                if due(group) < next.0 {
+                    next = (due(group), number);
+                }
             }
+            self.next = next;
         }
-        self.next = next;
+        if self.held.len() > 1 {
+            self.next_origin = self.groups[self.next.1].next_origin();
+        }
     }
 
     /// Last instant at which that request may start.
@@ -588,6 +613,9 @@ impl<S: RecordSink> Client<S> {
         match who {
             Who::Arrival(group) => self.groups[group].stopped.unwrap_or(Nanos::MAX).min(self.last_start),
             Who::Waiting(id) if self.group_of(id).is_closed() => self.last_start,
+            Who::Waiting(id) if self.is_set_aside(id) => {
+                self.group_of(id).stopped.unwrap_or(Nanos::MAX).min(self.last_start)
+            }
             Who::Waiting(_) => self.last_step,
         }
     }
@@ -606,10 +634,10 @@ impl<S: RecordSink> Client<S> {
         refused || self.stopping || now > self.last_of(who)
     }
 
-    /// Whether a request has fallen due and not started.
+    /// Whether a request to that origin has fallen due and not started.
     #[inline]
-    fn holds_back(&self, now: Nanos) -> bool {
-        !self.waiting.is_empty() || self.next.0 <= now
+    fn holds_back(&self, origin: u16, now: Nanos) -> bool {
+        !self.held_of(origin).waiting.is_empty() || (self.next.0 <= now && self.next_origin == origin)
     }
 
     /// A request's deadline has passed.
@@ -672,43 +700,54 @@ impl<S: RecordSink> Client<S> {
     }
 
     fn close(&mut self, id: ConnectionId, now: Nanos) -> Action {
-        if let Some(owner) = self.connections.owner(id)
-            && self.sessions.get(owner).connection == id
-        {
-            self.sessions.of(owner).connection = NONE;
+        let origin = self.connections.origin(id);
+        if let Some(owner) = self.connections.owner(id) {
+            self.sessions.lose(owner, origin, id);
         }
         self.connections.close(id);
-        self.came_free(now);
+        self.came_free(origin, now);
         Action::Disconnect(id)
     }
 
-    /// A connection can be had again: unless a request has been waiting for it, none was held back.
+    /// A connection to that origin can be had again: unless a request has been waiting for it, none was held back. Perhaps one to another
+    /// origin in its place.
     #[inline]
-    fn came_free(&mut self, now: Nanos) {
-        if self.full_since.is_none() {
-            return;
-        }
-        if self.holds_back(now) {
-            self.stalls.freed();
-        } else {
-            self.full_since = None;
-            self.stalls.clear();
+    fn came_free(&mut self, origin: u16, now: Nanos) {
+        for other in self.origins() {
+            if self.held_of(other).full_since.is_none() {
+                continue;
+            }
+            if other != origin && !self.connections.can_start(other, false) {
+                continue;
+            }
+            let held_back = self.holds_back(other, now);
+            let held = self.held_mut(other);
+            if held_back {
+                held.stalls.freed();
+            } else {
+                held.full_since = None;
+                held.stalls.clear();
+            }
         }
     }
 
     /// After a start: the cap may be reached now, or no request be held back any more.
     #[inline]
     fn note_full(&mut self, now: Nanos) {
-        let before = self.full_since;
-        let own = self.next_held().is_some_and(|(_, who)| self.needs_own(who));
-        self.full_since = match (self.connections.can_start(own), self.holds_back(now)) {
-            (false, true) => before.or(Some(now)),
-            (false, false) => Some(now),
-            (true, true) => before,
-            (true, false) => None,
-        };
-        if self.full_since != before {
-            self.stalls.clear();
+        for origin in self.origins() {
+            let own = self.next_held_of(origin).is_some_and(|(_, who)| self.needs_own(who));
+            let state = (self.connections.can_start(origin, own), self.holds_back(origin, now));
+            let held = self.held_mut(origin);
+            let before = held.full_since;
+            held.full_since = match state {
+                (false, true) => before.or(Some(now)),
+                (false, false) => Some(now),
+                (true, true) => before,
+                (true, false) => None,
+            };
+            if held.full_since != before {
+                held.stalls.clear();
+            }
         }
     }
 
@@ -717,8 +756,8 @@ impl<S: RecordSink> Client<S> {
     fn begin(&mut self, id: SessionId, now: Nanos) -> Record {
         self.flush_run();
         // What is late on a connection of its own is the generator's lateness.
-        let Session { due, connection, .. } = *self.sessions.get(id);
-        let wait = if connection == NONE { self.waited(due, now) } else { Nanos::ZERO };
+        let Session { due, connection, origin, .. } = *self.sessions.get(id);
+        let wait = if connection == NONE { self.waited(origin, due, now) } else { Nanos::ZERO };
         let record = Record { started: now.into(), wait, ..self.record(id, now, Outcome::Unfinished) };
         let Record { intended, arrived, step, due, .. } = record;
         let start = Start { intended, started: now, wait, arrived, step, due };
@@ -732,22 +771,23 @@ impl<S: RecordSink> Client<S> {
     /// that was later. What was late before the cap was reached is the generator's lateness; so is what it stood still for
     /// meanwhile, if that is the larger part.
     #[inline]
-    fn waited(&self, due: Nanos, now: Nanos) -> Nanos {
-        self.full_since.map_or(Nanos::ZERO, |since| self.stalls.less(since, due.max(since), now))
+    fn waited(&self, origin: u16, due: Nanos, now: Nanos) -> Nanos {
+        let held = self.held_of(origin);
+        held.full_since.map_or(Nanos::ZERO, |since| held.stalls.less(since, due.max(since), now))
     }
 
     /// The same of one that is given up: nothing, if the larger part of it is the generator's doing.
-    fn waited_in_vain(&self, due: Nanos, now: Nanos) -> Nanos {
-        let Some(since) = self.full_since else { return Nanos::ZERO };
+    fn waited_in_vain(&self, origin: u16, due: Nanos, now: Nanos) -> Nanos {
+        let Some(since) = self.held_of(origin).full_since else { return Nanos::ZERO };
         let span = now - due.max(since);
-        if self.waited(due, now) < span { Nanos::ZERO } else { span.max(Nanos::ZERO) }
+        if self.waited(origin, due, now) < span { Nanos::ZERO } else { span.max(Nanos::ZERO) }
     }
 
     /// The world stood still, and looked at nothing, from one instant to another.
     #[inline]
     pub fn stood_still(&mut self, from: Nanos, to: Nanos) {
-        if self.full_since.is_some() {
-            self.stalls.push(from, to);
+        for held in self.held.iter_mut().filter(|held| held.full_since.is_some()) {
+            held.stalls.push(from, to);
         }
         if let Some(untold) = &mut self.untold {
             untold.push(to - from);
@@ -765,15 +805,15 @@ impl<S: RecordSink> Client<S> {
     /// without a processor.
     #[inline]
     pub fn busy(&mut self, length: Nanos) {
-        if self.full_since.is_some() {
-            self.stalls.busy(length);
+        for held in self.held.iter_mut().filter(|held| held.full_since.is_some()) {
+            held.stalls.busy(length);
         }
     }
 
     /// The client knows all events up to `until`.
     #[inline]
     pub fn caught_up(&mut self, until: Nanos) {
-        self.stalls.settle(until);
+        self.held.iter_mut().for_each(|held| held.stalls.settle(until));
     }
 
     /// Tells the sink of the last start.

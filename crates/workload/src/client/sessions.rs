@@ -9,6 +9,7 @@ use crate::journey::Cursor;
 use dary_heap::QuaternaryHeap;
 use headway_base::{Nanos, Outcome, Stamp};
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 /// What a session waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +57,9 @@ pub(super) struct Session {
     pub group: u16,
     /// Whether its first request has ended, however it did.
     pub goes_on: bool,
-    /// The connection that is its own, if it has one.
+    /// Where its next request goes, or its present one.
+    pub origin: u16,
+    /// The connection there that is its own, if it has one.
     pub connection: ConnectionId,
     pub state: State,
     /// How the first request that failed did.
@@ -81,6 +84,7 @@ impl Session {
             step: 0,
             group,
             goes_on: false,
+            origin: 0,
             connection: NONE,
             state: State::Thinking,
             failed: None,
@@ -107,6 +111,8 @@ pub(super) struct Sessions {
     slots: Vec<Session>,
     free: Vec<SessionId>,
     timers: QuaternaryHeap<Timer>,
+    /// Connections of their own to other origins than that of their request.
+    parked: HashMap<(SessionId, u16), ConnectionId>,
     /// Timers so far: keeps those of one instant in the order in which they were set, but where the number wraps.
     set: u32,
 }
@@ -140,6 +146,39 @@ impl Sessions {
     #[inline]
     pub(super) fn of(&mut self, id: SessionId) -> &mut Session {
         &mut self.slots[id as usize]
+    }
+
+    /// The session's request goes to that origin.
+    #[inline]
+    pub(super) fn turn_to(&mut self, id: SessionId, origin: u16) {
+        let session = &mut self.slots[id as usize];
+        if session.origin == origin {
+            return;
+        }
+        let before = std::mem::replace(&mut session.origin, origin);
+        if session.connection != NONE {
+            self.parked.insert((id, before), session.connection);
+        }
+        session.connection = self.parked.remove(&(id, origin)).unwrap_or(NONE);
+    }
+
+    /// Its own connections to other origins, which are its own no longer.
+    pub(super) fn take_parked(&mut self, id: SessionId) -> Vec<ConnectionId> {
+        if self.parked.is_empty() {
+            return Vec::new();
+        }
+        let most = self.parked.keys().map(|(_, origin)| *origin).max().unwrap_or(0);
+        (0..=most).filter_map(|origin| self.parked.remove(&(id, origin))).collect()
+    }
+
+    /// That connection to that origin is its own no longer.
+    pub(super) fn lose(&mut self, id: SessionId, origin: u16, connection: ConnectionId) {
+        let session = &mut self.slots[id as usize];
+        if session.connection == connection {
+            session.connection = NONE;
+        } else if self.parked.get(&(id, origin)) == Some(&connection) {
+            self.parked.remove(&(id, origin));
+        }
     }
 
     /// Those alive, users away included.

@@ -30,8 +30,7 @@ impl<S: RecordSink> Client<S> {
         for id in thinking {
             // Timers that came up just now are due.
             if self.sessions.get(id).due <= now {
-                self.sessions.of(id).state = State::Waiting;
-                self.waiting.push_back(id);
+                self.wait(id);
             } else {
                 self.cut_short(id, now);
             }
@@ -96,7 +95,7 @@ impl<S: RecordSink> Client<S> {
                 self.note_next();
             }
             Who::Waiting(id) => {
-                self.waiting.pop_front();
+                self.held_mut(self.sessions.get(id).origin).waiting.pop_front();
                 self.cut_short(id, now);
             }
         }
@@ -114,7 +113,7 @@ impl<S: RecordSink> Client<S> {
             Who::Waiting(id) => self.sessions.get(id).due,
             Who::Arrival(group) => self.groups[group].next.map_or(now, |arrival| arrival.intended),
         };
-        let wait = self.waited_in_vain(due, now);
+        let wait = self.waited_in_vain(self.origin_of(who), due, now);
         let outcome = if wait > Nanos::ZERO { outcome } else { Outcome::Unsent };
         match who {
             Who::Arrival(group) => {
@@ -122,10 +121,15 @@ impl<S: RecordSink> Client<S> {
                 None
             }
             Who::Waiting(id) => {
-                self.waiting.pop_front();
+                self.held_mut(self.sessions.get(id).origin).waiting.pop_front();
                 self.flush_run();
                 let record = Record { wait, ..self.record(id, now, outcome) };
                 self.write(record);
+                if self.is_set_aside(id) {
+                    // As with any arrival that never starts, its session does not begin.
+                    self.sessions.end(id);
+                    return None;
+                }
                 self.go_on(id, outcome, Sent::No, SessionControl::Continue, now)
             }
         }
@@ -152,7 +156,9 @@ impl<S: RecordSink> Client<S> {
                 _ => self.cut_short(id, now),
             }
         }
-        self.waiting.retain(|&id| self.sessions.get(id).state == State::Waiting);
+        for held in &mut self.held {
+            held.waiting.retain(|&id| self.sessions.get(id).state == State::Waiting);
+        }
         self.sessions.forget_timers_of_ended();
     }
 

@@ -1,11 +1,12 @@
-//! A session's cookies (RFC 6265): those that one target set, in the order in which they are sent.
+//! A session's cookies (RFC 6265), by host, in the order in which they are sent.
 //!
-//! The jar is of one host, because a run has one target; time comes in as an argument. A cookie whose bytes are not
-//! text or hold a control character is not kept, so that none can break a header line.
+//! Time comes in as an argument. A cookie whose bytes are not text or hold a control character is not kept, so that none can break a
+//! header line; nor is one for a domain of one label, such as `com`, that is not the host itself.
 //!
-//! Deliberately absent: public suffixes and SameSite, which matter between sites only.
+//! Deliberately absent: the list of public suffixes of several labels, such as `co.uk`, and SameSite.
 
 use jiff::civil;
+use url::Url;
 
 /// Most cookies of one session; the oldest makes room for another.
 const MOST: usize = 64;
@@ -21,6 +22,8 @@ pub(super) struct Site {
     pub host: String,
     /// Whether it is reached by TLS.
     pub tls: bool,
+    /// Its root as a URL, if it is one of HTTP.
+    pub root: Option<Url>,
 }
 
 /// The cookies of one session: longer paths first, then older ones (RFC 6265, 5.4).
@@ -31,8 +34,10 @@ pub(super) struct Jar(Vec<Cookie>);
 struct Cookie {
     name: Box<str>,
     value: Box<str>,
-    /// As given; empty: none was.
+    /// As given, and hosts of it are sent the cookie; or the one host that is.
     domain: Box<str>,
+    /// Whether the domain was given.
+    of_domain: bool,
     path: Box<str>,
     /// Seconds since 1970.
     expires: i64,
@@ -124,14 +129,16 @@ impl Jar {
 
     /// Keeps a cookie that an answer to a request of that path (no query) set, or drops the one that it ends.
     pub(super) fn set(&mut self, cookie: &SetCookie<'_>, site: &Site, request_path: &str, now: i64) {
-        if cookie.domain.is_some_and(|domain| !domain_matches(&site.host, domain)) {
+        if cookie.domain.is_some_and(|domain| !may_set(&site.host, domain)) {
             return;
         }
-        let domain = cookie.domain.unwrap_or_default();
+        let (domain, of_domain) = (cookie.domain.unwrap_or(&site.host), cookie.domain.is_some());
         let path = cookie.path.unwrap_or_else(|| default_path(request_path));
         let expires = cookie.expires(now);
-        let same =
-            |c: &Cookie| &*c.name == cookie.name && &*c.path == path && c.domain.eq_ignore_ascii_case(domain);
+        let same = |c: &Cookie| {
+            let there = c.of_domain == of_domain && c.domain.eq_ignore_ascii_case(domain);
+            &*c.name == cookie.name && &*c.path == path && there
+        };
         let known = self.0.iter().position(same);
         match known {
             Some(at) if expires <= now => {
@@ -149,6 +156,7 @@ impl Jar {
                 name: cookie.name.into(),
                 value: cookie.value.into(),
                 domain: domain.into(),
+                of_domain,
                 path: path.into(),
                 expires,
                 age: 1 + self.0.iter().map(|c| c.age).max().unwrap_or(0),
@@ -172,7 +180,7 @@ impl Jar {
         self.0.iter().map(|cookie| &*cookie.value)
     }
 
-    /// Calls back with the names and values that go with a request of that path (no query).
+    /// Calls back with the names and values that go with a request of that path (no query) to that site.
     #[inline]
     pub(super) fn each<'j>(
         &'j self,
@@ -182,10 +190,18 @@ impl Jar {
         mut take: impl FnMut(&'j str, &'j str),
     ) {
         for cookie in &self.0 {
-            if cookie.expires > now && (site.tls || !cookie.secure) && path_matches(path, &cookie.path) {
+            let sent = cookie.expires > now && (site.tls || !cookie.secure);
+            if sent && cookie.goes_to(&site.host) && path_matches(path, &cookie.path) {
                 take(&cookie.name, &cookie.value);
             }
         }
+    }
+}
+
+impl Cookie {
+    /// Whether that host, in lower case, is sent it.
+    fn goes_to(&self, host: &str) -> bool {
+        if self.of_domain { domain_matches(host, &self.domain) } else { *self.domain == *host }
     }
 }
 
@@ -213,6 +229,11 @@ fn domain_matches(host: &str, domain: &str) -> bool {
         && cut
             .and_then(|cut| Some((host.get(..=cut)?, host.get(cut + 1..)?)))
             .is_some_and(|(head, tail)| head.ends_with('.') && tail.eq_ignore_ascii_case(domain))
+}
+
+/// Whether that host may set a cookie for that domain: it is of it, and a domain of one label is the host itself.
+fn may_set(host: &str, domain: &str) -> bool {
+    domain_matches(host, domain) && (domain.contains('.') || host.eq_ignore_ascii_case(domain))
 }
 
 /// RFC 6265, 5.1.4: the directory that the request was in.

@@ -251,8 +251,9 @@ impl Script {
                 None => {}
                 Some(Ok(hop)) => {
                     self.missed(reader.step, memory);
+                    let then = SessionControl::Redirect(hop.origin);
                     memory.set_hop(hop);
-                    return Reading { then: SessionControl::Redirect, ..Reading::good(None) };
+                    return Reading { then, ..Reading::good(None) };
                 }
                 Some(Err(fault)) => {
                     self.missed(reader.step, memory);
@@ -325,13 +326,14 @@ impl Script {
 
     fn keep_cookies(&self, visit: &RenderContext<'_>, reader: &Reader, memory: &mut Memory) {
         let mut path = None;
+        let site = self.site_of(visit, memory);
         for header in reader.values(SET_COOKIE) {
             let Some(cookie) = SetCookie::parse(header) else { continue };
             if cookie.needs_path() && path.is_none() {
                 path = Some(self.path_of(visit, memory));
             }
             let request_path = path.as_deref().unwrap_or("/");
-            memory.jar_mut().set(&cookie, &self.site, request_path, visit.unix_s());
+            memory.jar_mut().set(&cookie, site, request_path, visit.unix_s());
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! A [`Draft`] is filled again and again, so that a worker allocates nothing per request once its drafts have grown.
 
+use super::cookies::{Jar, Site};
 use super::data::{AtEnd, Data};
 use super::encode::Unfit;
 use super::memory::Memory;
@@ -144,6 +145,8 @@ impl Script {
             None => values.path(step, &mut draft.text).map_err(|why| refuse(why, Part::Path))?,
         }
         draft.path_end = draft.text.len();
+        let elsewhere = hop.is_some_and(|hop| hop.origin != step.origin);
+        let secrets = elsewhere.then(|| self.redactor(visit, memory));
         for header in &step.headers {
             if gets && redirect::is_of_body(&header.name) {
                 continue;
@@ -152,6 +155,11 @@ impl Script {
             values
                 .pieces(&header.value, &mut draft.text)
                 .map_err(|why| refuse(why, Part::Header(&header.name)))?;
+            let value = &draft.text[start..];
+            if secrets.as_ref().is_some_and(|secrets| redirect::stays(&header.name, value, secrets)) {
+                draft.text.truncate(start);
+                continue;
+            }
             draft.headers.push((&header.name, start..draft.text.len()));
         }
         if let Some(traces) = self.traces {
@@ -168,9 +176,9 @@ impl Script {
             draft.header("Content-Type", content_type);
         }
         if let Some(jar) = memory.jar()
-            && !step.gives_cookie
+            && (elsewhere || !step.gives_cookie)
         {
-            self.cookies(jar, visit, draft);
+            self.cookies(jar, visit, self.site_of(visit, memory), draft);
         }
         if gets {
             return Ok(());
@@ -178,10 +186,10 @@ impl Script {
         values.body(step, &mut draft.body).map_err(|why| refuse(why, Part::Body))
     }
 
-    fn cookies(&self, jar: &super::cookies::Jar, visit: &RenderContext<'_>, draft: &mut Draft<'_>) {
+    fn cookies(&self, jar: &Jar, visit: &RenderContext<'_>, site: &Site, draft: &mut Draft<'_>) {
         let path = draft.path().split('?').next().unwrap_or_default();
         let mut values = String::new();
-        jar.each(&self.site, path, visit.unix_s(), |name, value| {
+        jar.each(site, path, visit.unix_s(), |name, value| {
             if !values.is_empty() {
                 values.push_str("; ");
             }

@@ -13,7 +13,6 @@ use crate::request::Request;
 use crate::target::{Endpoint, Target};
 use headway_base::random::{Stream, streams};
 use headway_base::trace::Traces;
-use url::Url;
 
 /// Bytes of a body that are kept unless the caller says otherwise.
 const MAX_BODY: u64 = 64 << 20;
@@ -48,9 +47,8 @@ pub struct Script {
     pub(super) uuids: Stream,
     /// Stands before every path that is no link; does not end in a slash.
     pub(super) base_path: String,
-    pub(super) site: Site,
-    /// The root of the target as a URL, if it is one of HTTP.
-    pub(super) root: Option<Url>,
+    /// Where requests go: the target, then the other origins by their number.
+    pub(super) sites: Vec<Site>,
     pub(super) keeps_cookies: bool,
     /// How many redirects are followed one after the other.
     pub(super) most_redirects: u32,
@@ -79,8 +77,7 @@ impl Script {
             rows: Stream::new(0, streams::ROW),
             uuids: Stream::new(0, streams::UUID),
             base_path: String::new(),
-            site: Site::default(),
-            root: None,
+            sites: vec![Site::default()],
             keeps_cookies,
             most_redirects: 0,
             traces: None,
@@ -150,13 +147,31 @@ impl Script {
     pub fn with_target(mut self, target: &Target) -> Script {
         let path = target.path.split('?').next().unwrap_or_default();
         self.base_path = path.trim_end_matches('/').to_owned();
-        let host = match &target.endpoint {
-            Endpoint::Tcp { host, .. } => host.to_ascii_lowercase(),
-            Endpoint::Unix(_) => "localhost".to_owned(),
-        };
-        self.site = Site { host, tls: target.tls() };
-        self.root = redirect::root(self.site.tls, &target.authority);
+        self.sites[0] = site(target);
         self
+    }
+
+    /// With these origins beside the target, numbered from 1: steps may name them, and redirects may lead there.
+    pub fn reaching(mut self, others: &[Target]) -> Script {
+        self.sites.truncate(1);
+        self.sites.extend(others.iter().map(site));
+        self
+    }
+
+    /// The number of the origin that a request of that step goes to, 0 being the target; `memory` is that of the session at hand.
+    #[inline]
+    pub fn origin(&self, step: u16, memory: &Memory) -> u16 {
+        let step = &self.steps[usize::from(step)];
+        match memory.hop() {
+            Some(hop) if step.is_redirected => hop.origin,
+            _ => step.origin,
+        }
+    }
+
+    /// The site of a visit's request.
+    #[inline]
+    pub(super) fn site_of(&self, visit: &RenderContext<'_>, memory: &Memory) -> &Site {
+        &self.sites[usize::from(self.origin(visit.sending.step, memory))]
     }
 
     /// Keeps at most that many bytes of a body; a longer one, where it matters, is outcome too-large. 64 MiB unless given.
@@ -253,6 +268,15 @@ impl Script {
     pub fn reader(&self, step: u16) -> Reader {
         Reader::new(self, step, self.max_body)
     }
+}
+
+/// Whose cookies the requests to a target have, and where its redirects lead from.
+fn site(target: &Target) -> Site {
+    let host = match &target.endpoint {
+        Endpoint::Tcp { host, .. } => host.to_ascii_lowercase(),
+        Endpoint::Unix(_) => "localhost".to_owned(),
+    };
+    Site { host, tls: target.tls(), root: redirect::root(target.tls(), &target.authority) }
 }
 
 /// What is sent may be a secret: only what there is shows.

@@ -23,6 +23,10 @@ pub(super) struct Header {
 pub struct Step {
     pub(super) name: String,
     pub(super) method: String,
+    /// Number of the origin that it goes to, 0 being the target.
+    pub(super) origin: u16,
+    /// Whether it was written as a whole URL: its path stands below no base path.
+    pub(super) is_whole: bool,
     /// Path and query, below the target's base path unless it is a link.
     pub(super) target: Vec<Piece<String>>,
     /// Whether the path is one value, a link that an answer gave: it stands below no base path.
@@ -154,6 +158,8 @@ impl Step {
         Step {
             name: name.to_owned(),
             method: method.to_owned(),
+            origin: 0,
+            is_whole: false,
             target: Vec::new(),
             is_link: false,
             has_query: false,
@@ -171,6 +177,16 @@ impl Step {
             follows: false,
             is_redirected: false,
         }
+    }
+
+    /// The same where it was written as a whole URL, of the origin of that number.
+    pub fn at(self, origin: u16) -> Step {
+        Step { origin, is_whole: true, ..self }
+    }
+
+    /// The number of the origin that it goes to, 0 being the target; not of those that redirects lead to.
+    pub fn origin(&self) -> u16 {
+        self.origin
     }
 
     /// Appends a name and a value to the query, percent-encoded.

@@ -135,6 +135,28 @@ impl Template {
         }
     }
 
+    /// Where it is a whole URL: scheme, host and port, and the path behind them; no path where a value stands in what comes before.
+    pub(crate) fn whole_url(&self) -> Option<(String, Option<Template>)> {
+        let Some(Run::Text(first)) = self.runs.first() else { return None };
+        let scheme = first.find("://")?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        if scheme == 0 || !first[..scheme].chars().all(plain) {
+            return None;
+        }
+        let host = scheme + "://".len();
+        let end = first[host..].find(['/', '?', '#']).map(|at| host + at);
+        let origin = first[..end.unwrap_or(first.len())].to_owned();
+        if end.is_none() && self.runs.len() > 1 {
+            return Some((origin, None));
+        }
+        let rest = end.map_or("", |end| &first[end..]);
+        let slash = if rest.starts_with('/') { "" } else { "/" };
+        let mut path = Template { written: self.written.clone(), ..Template::default() };
+        path.push_text(&format!("{slash}{rest}"));
+        path.runs.extend(self.runs[1..].iter().cloned());
+        Some((origin, Some(path)))
+    }
+
     /// The value that it is and nothing else.
     pub(super) fn only_value(&self) -> Option<Source> {
         match self.runs.as_slice() {

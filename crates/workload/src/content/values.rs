@@ -39,7 +39,7 @@ impl<'a> Values<'a> {
     /// Appends the path and query.
     #[inline]
     pub(super) fn path(&mut self, step: &Step, out: &mut String) -> Result<(), Why> {
-        if !step.is_link {
+        if !step.is_link && !step.is_whole {
             out.push_str(&self.script.base_path);
         }
         self.pieces(&step.target, out)

@@ -75,6 +75,8 @@ pub struct Journey {
     single: bool,
     /// Where redirects are followed: how many steps there are, of which none is made because of one.
     written: Option<u16>,
+    /// By step: the number of the origin that it goes to. Those that are not here go to the target, number 0.
+    origins: Arc<[u16]>,
 }
 
 /// Repeats may lie within one another so deep, the repeat of a step included.
@@ -132,6 +134,7 @@ impl Journey {
             mean_asks: size.mean,
             mean_think_s: size.think_s,
             written: None,
+            origins: Arc::default(),
         })
     }
 
@@ -146,7 +149,64 @@ impl Journey {
             mean_think_s: 0.0,
             single: true,
             written: None,
+            origins: Arc::default(),
         }
+    }
+
+    /// The same where the step of each number goes to the origin that stands there; 0 is the target. Steps that it does not take do not count.
+    #[must_use]
+    pub fn reaching(self, origins: &[u16]) -> Journey {
+        let mut own = vec![0; origins.len()];
+        for step in self.steps() {
+            if let Some(origin) = origins.get(usize::from(step)) {
+                own[usize::from(step)] = *origin;
+            }
+        }
+        own.truncate(own.iter().rposition(|&origin| origin > 0).map_or(0, |at| at + 1));
+        Journey { origins: own.into(), ..self }
+    }
+
+    /// The numbers of its steps.
+    fn steps(&self) -> Vec<u16> {
+        fn steps(nodes: &[Node], all: &mut Vec<u16>) {
+            for node in nodes {
+                match node {
+                    Node::Ask { step, .. } => all.push(*step),
+                    Node::Repeat(_, inside) => steps(inside, all),
+                    Node::Choose(ways) => ways.iter().for_each(|(_, inside)| steps(inside, all)),
+                    Node::Logged(logged) => all.extend(logged.iter()),
+                    Node::Pause(_) => {}
+                }
+            }
+        }
+        let mut all = Vec::new();
+        steps(&self.nodes, &mut all);
+        all
+    }
+
+    /// How many origins its steps go to.
+    pub fn reached(&self) -> usize {
+        let mut all: Vec<u16> = self.steps().into_iter().map(|step| self.origin(step)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    }
+
+    /// The origin by step, as far as any goes elsewhere than to the target.
+    pub fn origins(&self) -> &[u16] {
+        &self.origins
+    }
+
+    /// Whether any step goes to another origin than the target.
+    #[inline]
+    pub fn leaves_the_target(&self) -> bool {
+        !self.origins.is_empty()
+    }
+
+    /// The number of the origin that this step goes to. What a redirect leads to goes where that says.
+    #[inline]
+    pub fn origin(&self, step: u16) -> u16 {
+        self.origins.get(usize::from(step)).copied().unwrap_or(0)
     }
 
     /// The same where redirects are followed: what a redirect of step i leads to is a request of step i + `steps`, `steps` being the number

@@ -52,6 +52,9 @@ pub struct GroupDocument {
     /// Where redirects are followed: the number of the first step whose requests they lead to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirected_from: Option<u16>,
+    /// By step, as far as any goes elsewhere than to the target: the number of the origin that it goes to, 0 being the target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<u16>,
     /// Least time from one journey to the next, as a distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<String>,
@@ -300,6 +303,7 @@ impl GroupDocument {
             new_connections: group.connections == Connections::PerRequest,
             failure_ends_session: group.on_failure == OnFailure::EndSession,
             redirected_from: group.journey.redirected_from(),
+            origins: group.journey.origins().to_vec(),
             pace: group.pace.as_ref().map(Dist::to_string),
         }
     }
@@ -335,6 +339,7 @@ impl GroupDocument {
         };
         let nodes = self.journey.iter().map(NodeDocument::node).collect::<Result<Vec<_>, _>>()?;
         let journey = Journey::new(&nodes, law(&self.think)?).map_err(|e| e.to_string())?;
+        let journey = journey.reaching(&self.origins);
         Ok(Group {
             name: self.name.clone(),
             source,

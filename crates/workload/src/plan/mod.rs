@@ -186,6 +186,12 @@ impl Plan {
         self.groups.iter().all(|group| group.connections == Connections::PerRequest)
     }
 
+    /// How many origins the steps of its journeys go to, the target included.
+    pub fn origins(&self) -> usize {
+        let all = self.groups.iter().flat_map(|group| group.journey.origins());
+        all.max().map_or(1, |&most| usize::from(most) + 1)
+    }
+
     /// Whether sockets are kept connecting.
     pub fn is_connecting(&self) -> bool {
         self.groups.iter().any(Group::is_connecting)

@@ -71,6 +71,12 @@ pub struct Scenario {
     pub name: String,
     /// Where requests go; none is enough for a simulation.
     pub target: Option<Target>,
+    /// The other origins that steps name, and redirects may lead to: number i stands at place i - 1.
+    pub origins: Vec<Target>,
+    /// Whether the last of them is the target's host by https, which nothing in the file names, but a redirect may.
+    pub assumes_https: bool,
+    /// The first step that goes to one of them.
+    pub elsewhere: Option<Span>,
     /// The seed, if it is written.
     pub seed: Option<u64>,
     /// What is written of the settings that `run` has flags for.

@@ -220,7 +220,11 @@ fn requests_that_cannot_be_sent() {
     snapshot!(with(
         OPEN,
         &[
-            "journey: [{ get: http://elsewhere/x }]",
+            "journey: [{ get: 'https://elsewhere{{user.id}}' }]",
+            "journey: [{ get: 'http://me:pass@elsewhere/x' }]",
+            "journey: [{ get: ftp://elsewhere/x }]",
+            "origins: [ https://elsewhere ]\njourney: [{ get: / }]",
+            "redirects: 3\norigins: [ https://elsewhere/x ]\njourney: [{ get: / }]",
             "journey: [{ get: items }]",
             "journey: [{ get: /a#b }]",
             "journey:\n  - get: {{vars.x}}",

@@ -2,6 +2,8 @@
 
 use crate::common::scenario;
 use headway_base::{Nanos, Phase, Profile, Rate};
+use headway_workload::client::RequestKey;
+use headway_workload::content::{Memory, RenderContext};
 use headway_workload::model::{Kind, Model, Part, Station};
 use headway_workload::plan::{Connections, LONGEST, OnFailure, Plan, Source};
 use headway_workload::users::UserPhase;
@@ -360,4 +362,36 @@ fn a_profile_is_the_one_of_its_phases() {
     };
     assert_eq!(*profile, Profile::new(&[Phase::ramp(seconds(10), Rate(0.0), Rate(1.0))]));
     assert_eq!(process, Process::Poisson);
+}
+
+/// Steps that are whole URLs: origins are numbered as they come, the target is 0, and its base path and secrets are its own.
+#[test]
+fn whole_urls_are_steps_of_other_origins() {
+    let text = "target: http://a.test/base\nredirects: 2\norigins: [ http://c.test:81, https://b.test ]\n\
+                headers: { Authorization: Bearer planted, X-Tag: all }\nusers: { arrive: { rate: 1/s } }\njourney:\n  \
+                - get: /x\n  - get: https://b.test/items/{{user.id}}?q=1\n  - { get: http://A.test, name: own }\n  \
+                - { get: https://b.test:443/, name: again, headers: { Host: d.test } }\n";
+    let read = scenario(text);
+    let others: Vec<String> = read.origins.iter().map(ToString::to_string).collect();
+    // The last is the target's own host by https.
+    assert_eq!(others, ["https://b.test/", "http://c.test:81/", "https://a.test/"]);
+    assert_eq!(read.groups[0].journey.origins(), [0, 1, 0, 1]);
+    assert_eq!(read.labels[1], "GET https://b.test/items/{{user.id}}");
+    let request = |step: u16| {
+        let sending = RequestKey { step, user: 7, ..RequestKey::default() };
+        let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
+        let request = read.script.render(&visit, &Memory::default()).unwrap();
+        let headers: Vec<String> =
+            request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        (request.path, headers.join(", "))
+    };
+    let target = "Authorization: Bearer planted, X-Tag: all".to_owned();
+    assert_eq!(request(0), ("/base/x".to_owned(), target.clone()));
+    assert_eq!(request(1), ("/items/7?q=1".to_owned(), "X-Tag: all".to_owned()));
+    assert_eq!(request(2), ("/".to_owned(), target));
+    assert_eq!(request(3), ("/".to_owned(), "Host: d.test, X-Tag: all".to_owned()));
+    let one = scenario(
+        "target: http://a.test:8080\nredirects: 2\nusers: { arrive: { rate: 1/s } }\njourney: [{ get: / }]\n",
+    );
+    assert!(one.origins.is_empty() && one.groups[0].journey.origins().is_empty());
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn site(host: &str, tls: bool) -> Site {
-    Site { host: host.to_owned(), tls }
+    Site { host: host.to_owned(), tls, root: None }
 }
 
 /// A jar at `now` 1000 of what these headers set in answers to requests of these paths.
@@ -20,6 +20,26 @@ fn sent(jar: &Jar, tls: bool, path: &str, now: i64) -> String {
     let mut out = Vec::new();
     jar.each(&site("example.org", tls), path, now, |name, value| out.push(format!("{name}={value}")));
     out.join("; ")
+}
+
+/// What goes with a request for / of that host right after.
+fn sent_to(jar: &Jar, host: &str) -> String {
+    let mut out = Vec::new();
+    jar.each(&site(host, false), "/", 1000, |name, value| out.push(format!("{name}={value}")));
+    out.join("; ")
+}
+
+/// RFC 6265, 5.3 and 5.4: a cookie goes to the host that set it, or to those of its domain.
+#[test]
+fn hosts_have_their_own_cookies() {
+    let mut jar =
+        jar("www.a.test", &[("/", "own=1"), ("/", "all=2; Domain=a.test"), ("/", "no=3; Domain=test")]);
+    let other = SetCookie::parse(b"own=4").unwrap();
+    jar.set(&other, &site("b.test", false), "/", 1000);
+    assert_eq!(sent_to(&jar, "www.a.test"), "own=1; all=2");
+    assert_eq!(sent_to(&jar, "api.a.test"), "all=2");
+    assert_eq!(sent_to(&jar, "b.test"), "own=4");
+    assert_eq!(sent_to(&jar, "ba.test"), "", "no part of a label");
 }
 
 /// A jar of one cookie, and what goes with a request for / right after.
@@ -114,7 +134,7 @@ fn domains() {
     assert!(of("127.0.0.1", "127.0.0.1") && !of("127.0.0.1", "0.0.1"));
     assert!(of("::1", "::1"));
     let both = jar("www.example.org", &[("/", "a=1"), ("/", "a=2; Domain=example.org")]);
-    assert_eq!(sent(&both, false, "/", 1000), "a=1; a=2", "two cookies (RFC 6265, 5.3)");
+    assert_eq!(sent_to(&both, "www.example.org"), "a=1; a=2", "two cookies (RFC 6265, 5.3)");
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl Walk {
         reader.head(&self.script, status, headers.iter().map(|(name, value)| (*name, value.as_bytes())));
         let visit = RenderContext { sending: &key, now_unix_ns: 1_000_000_000 };
         let reading = self.script.finish(&visit, reader, &mut self.memory, Nanos::ZERO);
-        if reading.then == SessionControl::Redirect {
+        if matches!(reading.then, SessionControl::Redirect(_)) {
             self.step = 1;
         }
         reading
@@ -53,7 +53,7 @@ impl Walk {
                 Err(reason.whole)
             }
             None => {
-                assert_eq!((reading.outcome, reading.then), (Outcome::Ok, SessionControl::Redirect));
+                assert_eq!((reading.outcome, reading.then), (Outcome::Ok, SessionControl::Redirect(0)));
                 Ok(self.request().path)
             }
         }
@@ -201,7 +201,7 @@ fn answers_that_lead_nowhere_and_steps_that_look_themselves_go_on() {
     let mut expects = step("GET");
     let status = Some(StatusSet::parse("200").unwrap());
     expects.expect(Expect { status, ..Expect::default() }).unwrap();
-    let followed = (Outcome::Ok, SessionControl::Redirect);
+    let followed = (Outcome::Ok, SessionControl::Redirect(0));
     assert_eq!(ends(expects, 10, 302, &[("location", "/x")]), followed, "200 is expected of the last one");
     let mut looks = step("GET");
     looks.extract(Extract::new(0, Finder::cookie("sid")));
@@ -228,7 +228,7 @@ fn steps_that_look_at_redirects_themselves_are_told_whether_redirects_are_follow
 fn cookies_of_a_redirect_are_sent_to_where_it_leads() {
     let mut walk = from("http://a.test");
     let reading = walk.answer(302, &[("location", "/x"), ("set-cookie", "sid=7; Path=/")]);
-    assert_eq!(reading.then, SessionControl::Redirect);
+    assert_eq!(reading.then, SessionControl::Redirect(0));
     assert!(walk.request().headers.contains(&("Cookie".to_owned(), "sid=7".to_owned())));
 }
 
@@ -256,4 +256,46 @@ fn every_request_names_the_trace_of_its_session_and_is_a_parent_of_its_own() {
     walk.led(302, "/next").unwrap();
     let led = named(&walk, 3, 0).unwrap();
     assert_eq!((&led[3..35], led == first), (trace.as_str(), false), "where a redirect led");
+}
+
+/// What goes out where a redirect leads to another origin that the run names, and back.
+#[test]
+fn secrets_stay_with_the_origin_that_they_were_given_for() {
+    let mut secret = step("POST");
+    for (name, value) in [
+        ("Host", "site.test"),
+        ("Authorization", "Bearer planted"),
+        ("X-Api-Key", "planted"),
+        ("X-Copy", "planted-value"),
+        ("X-Tag", "plain"),
+    ] {
+        secret.header(name, &Template::fixed(value)).unwrap();
+    }
+    secret.body(Body::text(&Template::fixed("body")));
+    let mut walk = Walk::new("http://a.test", secret, 10);
+    let mut redactor = crate::redact::Redactor::default();
+    redactor.know("planted-value");
+    walk.script = walk.script.with_redactor(redactor).reaching(&[Target::parse("https://b.test").unwrap()]);
+    let names = |walk: &Walk| -> Vec<String> {
+        walk.request()
+            .headers
+            .into_iter()
+            .map(|(name, _)| name)
+            .filter(|name| name != "Content-Type")
+            .collect()
+    };
+    let all = ["Host", "Authorization", "X-Api-Key", "X-Copy", "X-Tag"];
+    assert_eq!(names(&walk), all);
+    let away = [("location", "https://b.test/there"), ("set-cookie", "sid=planted; Path=/")];
+    let reading = walk.answer(307, &away);
+    assert_eq!(reading.then, SessionControl::Redirect(1));
+    assert_eq!((names(&walk), walk.request().path.as_str()), (vec!["X-Tag".to_owned()], "/there"));
+    assert_eq!(walk.request().body, b"body", "as curl and browsers have it");
+    let reading = walk.answer(307, &[("location", "/further")]);
+    assert_eq!((reading.then, walk.request().path.as_str()), (SessionControl::Redirect(1), "/further"));
+    let reading = walk.answer(307, &[("location", "http://a.test/home")]);
+    assert_eq!(reading.then, SessionControl::Redirect(0));
+    assert_eq!(names(&walk), [&all[..], &["Cookie"]].concat(), "back where they were given for");
+    let reading = walk.answer(302, &[("location", "https://c.test/")]);
+    assert_eq!(reading.reason.unwrap().kind, Some(KnownFailure::RedirectElsewhere));
 }

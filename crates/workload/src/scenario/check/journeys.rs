@@ -1,5 +1,6 @@
 //! Journeys: which group takes which, their steps in order and by number, and what each step may already know.
 
+use super::origins::Origins;
 use super::steps::Builder;
 use crate::content::{Names, Step};
 use crate::journey::{MOST_NESTED, Node};
@@ -19,6 +20,8 @@ pub(super) struct Journeys {
     pub labels: Vec<String>,
     /// With what steps extract.
     pub names: Names,
+    /// Where steps go.
+    pub origins: Origins,
     /// Nodes of each, and where it stands.
     compiled: Vec<(Vec<Node>, Span)>,
     /// Which one each group takes.
@@ -56,7 +59,7 @@ impl Journeys {
             return None;
         }
         let mut compiler = Compiler {
-            builder: Builder::new(file, &names, by_number, target.map(|target| target.scheme), redactor),
+            builder: Builder::new(file, &names, by_number, target, redactor),
             labelled: HashMap::new(),
             steps: Vec::new(),
             labels: Vec::new(),
@@ -73,10 +76,17 @@ impl Journeys {
         for at in (0..entries.len()).filter(|at| !taken.contains(at)) {
             compiler.journey(&entries[at]);
         }
-        let Compiler { mut steps, mut labels, .. } = compiler;
+        let Compiler { builder: Builder { origins, .. }, mut steps, mut labels, .. } = compiler;
         steps.truncate(kept);
         labels.truncate(kept);
-        (reader.problems.len() == before).then_some(Journeys { steps, labels, names, compiled, taken })
+        (reader.problems.len() == before).then_some(Journeys {
+            steps,
+            labels,
+            names,
+            origins,
+            compiled,
+            taken,
+        })
     }
 
     /// Names and numbers of the steps that group number `group` may take.

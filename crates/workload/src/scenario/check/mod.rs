@@ -6,6 +6,7 @@ mod data;
 mod expect;
 mod journeys;
 mod model;
+mod origins;
 mod phases;
 mod settings;
 mod steps;
@@ -15,7 +16,7 @@ use super::read::Reader;
 use super::source::{Problem, Source, Span};
 use super::tree::{Kind, Tree};
 use super::{Scenario, written};
-use crate::content::{Names, Script};
+use crate::content::{Names, Script, Step};
 use crate::journey::{Journey, Node, no_think};
 use crate::plan::Source::Connecting;
 use crate::plan::{Group, LONGEST};
@@ -64,7 +65,12 @@ pub(super) fn file(
     if reader.problems.len() > before {
         return None;
     }
-    let journeys = Journeys::settle(file, &names, target.as_ref(), redactor, reader)?;
+    let mut journeys = Journeys::settle(file, &names, target.as_ref(), redactor, reader)?;
+    let by_step: Vec<u16> = journeys.steps.iter().map(Step::origin).collect();
+    journeys.origins.of_redirects(file, settings.redirects > 0, reader);
+    if let Some(target) = &target {
+        settings::connecting(file, target, journeys.origins.others(), reader);
+    }
     let models = model::all(file, &journeys.labels, reader);
     let mut coming = coming?;
     let mut logged = Vec::with_capacity(coming.len());
@@ -79,7 +85,7 @@ pub(super) fn file(
             Some(logged) => (std::slice::from_ref(logged), span),
             None => (nodes, span),
         });
-        groups.extend(journey.and_then(|journey| self::group(group, coming, journey, reader)));
+        groups.extend(journey.and_then(|journey| self::group(group, coming, (journey, &by_step), reader)));
     }
     if settings.redirects > 0 {
         followed(file, &mut groups, journeys.steps.len(), reader);
@@ -96,7 +102,7 @@ pub(super) fn file(
     }
     let longest: Vec<u64> = groups.iter().map(|group| group.journey.longest()).collect();
     let data = data.into_iter().map(|set| set.data).collect();
-    let Journeys { steps, mut labels, names, .. } = journeys;
+    let Journeys { steps, mut labels, names, origins, .. } = journeys;
     let written = steps.len();
     let mut script = Script::new(steps, data, names, &longest).following(settings.redirects);
     labels.extend(script.steps()[written..].iter().map(|step| step.name().to_owned()));
@@ -107,12 +113,16 @@ pub(super) fn file(
     if let Some(target) = &target {
         script = script.with_target(target);
     }
+    script = script.reaching(origins.others());
     if let Some(bytes) = settings.max_body {
         script = script.with_max_body(bytes);
     }
     Some(Scenario {
         name: name?,
         target,
+        origins: origins.others().to_vec(),
+        elsewhere: origins.first,
+        assumes_https: origins.assumes_https,
         seed: file.seed.as_ref().map(|seed| seed.value),
         settings,
         groups,
@@ -261,7 +271,7 @@ impl crate::plan::Source {
 fn group(
     written: &written::Group,
     coming: Coming,
-    (nodes, at): (&[Node], Span),
+    ((nodes, at), by_step): ((&[Node], Span), &[u16]),
     reader: &mut Reader<'_>,
 ) -> Option<Group> {
     let think = written.think.as_ref().map_or_else(no_think, |think| think.value.clone());
@@ -275,10 +285,15 @@ fn group(
             let title = "a socket that connects sends one request, and this journey has several";
             reader.complain(Problem::new(at, title).help("write a journey of one step"))
         }
+        Ok(_) if matches!(coming.source, Connecting { .. }) && by_step.iter().any(|&origin| origin > 0) => {
+            let title = "sockets that are kept connecting go to the target alone";
+            reader
+                .complain(Problem::new(at, title).help("write the path of the step alone, as in get: /items"))
+        }
         Ok(journey) => Some(Group {
             name: coming.name,
             source: coming.source,
-            journey: Arc::new(journey),
+            journey: Arc::new(journey.reaching(by_step)),
             connections: coming.connections,
             on_failure: coming.on_failure,
             pace: coming.pace,

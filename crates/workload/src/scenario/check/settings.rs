@@ -66,7 +66,6 @@ pub(super) fn target(file: &written::File, reader: &mut Reader<'_>) -> Option<Ta
 /// What only some targets have: versions of HTTP and headers, and answers of plain bytes.
 pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mut Reader<'_>) {
     let Some((target, written)) = target.zip(file.target.as_ref()) else { return };
-    connecting(file, target, reader);
     let name = target.scheme.name();
     if target.scheme.is_http() {
         if let Some(answer) = &file.answer {
@@ -78,7 +77,7 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
         }
         return;
     }
-    for key in ["http", "headers", "insecure", "redirects", "traceparent"]
+    for key in ["http", "headers", "insecure", "redirects", "origins", "traceparent"]
         .into_iter()
         .filter(|key| file.keys.has(key))
     {
@@ -121,11 +120,13 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
     }
 }
 
-/// What TLS needs, and other places to connect to, where the target has neither.
-fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
+/// What TLS needs, and other places to connect to, where neither the target nor another origin has either. A certificate, its key and a
+/// name to indicate are of the target.
+pub(super) fn connecting(file: &written::File, target: &Target, others: &[Target], reader: &mut Reader<'_>) {
     let name = target.scheme.name();
-    let keys = ["cert", "key", "cacert", "sni", "tls-resumption"];
-    for key in keys.into_iter().filter(|key| file.keys.has(key) && !target.tls()) {
+    let any = others.iter().any(Target::tls);
+    let keys = [("cert", false), ("key", false), ("cacert", any), ("sni", false), ("tls-resumption", any)];
+    for (key, _) in keys.into_iter().filter(|(key, other)| file.keys.has(key) && !target.tls() && !other) {
         let title = format!("TLS is not spoken to a target of {name}");
         let problem = Problem::new(file.keys.at(key), title);
         reader.problems.push(problem.help("leave it out, or write a target of https://"));
@@ -140,9 +141,9 @@ fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
     };
     let Endpoint::Tcp { .. } = &target.endpoint else {
         let spans = connect_to.map(|(span, _)| span);
-        let spans = spans.chain(file.proxy.iter().map(|proxy| proxy.span));
         let spans = spans.chain(file.dns_refresh.iter().map(|every| every.span));
         let spans = spans.chain(file.resolve.iter().flatten().map(|resolve| resolve.span));
+        let spans = spans.filter(|_| others.is_empty()).chain(file.proxy.iter().map(|proxy| proxy.span));
         for span in spans {
             let problem = Problem::new(span, "a Unix socket has no host and no port");
             reader.problems.push(problem.help("leave it out"));
@@ -158,9 +159,14 @@ fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
     let proxy = file.proxy.as_ref().map(|proxy| proxy.value.endpoint());
     let Endpoint::Tcp { host, port } = proxy.as_ref().unwrap_or(&target.endpoint) else { return };
     let whose = if proxy.is_some() { "proxy" } else { "target" };
+    let others = others.iter().filter(|_| proxy.is_none()).filter_map(|other| match &other.endpoint {
+        Endpoint::Tcp { host, port } => Some((host.as_str(), *port)),
+        Endpoint::Unix(_) => None,
+    });
+    let places: Vec<(&str, u16)> = std::iter::once((host.as_str(), *port)).chain(others).collect();
     // A slip of the pen must not send the load to the place that was to be spared.
     for (span, alone) in connect_to {
-        if !alone.concerns(host, *port) {
+        if !places.iter().any(|(host, port)| alone.concerns(host, *port)) {
             let title =
                 format!("no connection goes to that host and port: the {whose} is {host}, port {port}");
             let help = format!("name the host and port of the {whose}, or leave them empty");
@@ -170,7 +176,11 @@ fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
     let to = all.of(host, *port);
     for resolve in file.resolve.iter().flatten() {
         let alone = Routes { resolve: vec![resolve.value.clone()], ..Routes::default() };
-        if !alone.concerns(&to.host, to.port) {
+        let concerns = |(host, port): &(&str, u16)| {
+            let to = all.of(host, *port);
+            alone.concerns(&to.host, to.port)
+        };
+        if !places.iter().any(concerns) {
             let title =
                 format!("no connection goes to that host and port, but to {}, port {}", to.host, to.port);
             reader.problems.push(Problem::new(resolve.span, title).help("name these, or leave it out"));

@@ -1,15 +1,16 @@
 //! One step: its request as templates, with every mistake at the place where it was made.
 
 use super::journeys::Known;
+use super::origins::Origins;
 use super::{bodies, expect};
-use crate::content::{Body, Names, Step, StepError, Template, TemplateError};
+use crate::content::{Body, Names, Step, StepError, Template, TemplateError, is_of_origin};
 use crate::redact::Redactor;
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::tree::Scalar;
 use crate::scenario::written;
-use crate::target::Scheme;
+use crate::target::{Scheme, Target};
 
 /// What a request may have besides its method.
 pub(super) const KEYS: &[&str] = &[
@@ -39,6 +40,8 @@ pub(super) struct Builder<'f> {
     extracted: Vec<String>,
     /// Of the target, if there is one.
     scheme: Option<Scheme>,
+    /// Where steps go.
+    pub origins: Origins,
     redactor: &'f Redactor,
 }
 
@@ -48,16 +51,17 @@ impl<'f> Builder<'f> {
         file: &'f written::File,
         names: &Names,
         extracted: Vec<String>,
-        scheme: Option<Scheme>,
+        target: Option<&Target>,
         redactor: &'f Redactor,
     ) -> Builder<'f> {
         let headers = file.headers.as_ref().map_or(&[][..], |headers| &headers.0);
-        Builder { headers, names: names.clone(), extracted, scheme, redactor }
+        let (scheme, origins) = (target.map(|target| target.scheme), Origins::beside(target));
+        Builder { headers, names: names.clone(), extracted, scheme, origins, redactor }
     }
 
     /// The step that a request stands for. `known` is what steps before it may have extracted.
     pub fn step(
-        &self,
+        &mut self,
         kind: &str,
         step: &written::Step,
         known: &Known,
@@ -135,7 +139,7 @@ impl<'f> Builder<'f> {
 
     /// A request of HTTP.
     fn request(
-        &self,
+        &mut self,
         kind: &str,
         step: &written::Step,
         problems: &mut Vec<Problem>,
@@ -143,7 +147,12 @@ impl<'f> Builder<'f> {
     ) -> Result<Step, Vec<Problem>> {
         let one = |problem| vec![problem];
         let (method, method_at, path) = method_and_path(kind, step).map_err(one)?;
-        let template = path_template(path, &self.names).map_err(one)?;
+        let mut template = parse(&path.value, &self.names).map_err(one)?;
+        let whole = self.origins.of_step(path, &template).map_err(one)?;
+        let origin = whole.map(|(origin, rest)| {
+            template = rest;
+            origin
+        });
         let bare = path.value.text.split(['?', '#']).next().unwrap_or_default();
         let label = self.label(step, &self.redactor.hide_url(&format!("{method} {bare}"))).map_err(one)?;
         let mut built = Step::new(&label, &method, &template).map_err(|e| {
@@ -151,6 +160,9 @@ impl<'f> Builder<'f> {
                 if matches!(e, StepError::Method(_) | StepError::Connect) { method_at } else { path.span };
             vec![mistake(at, &e.to_string())]
         })?;
+        if let Some(origin) = origin {
+            built = built.at(origin);
+        }
         for (key, value) in step.query.iter().flat_map(|query| &query.0) {
             match (parse(key, &self.names), parse(&value.value, &self.names)) {
                 (Ok(name), Ok(value)) => {
@@ -181,7 +193,13 @@ impl<'f> Builder<'f> {
             }
         }
         let given = |name: &Scalar| own.iter().any(|(own, _)| own.text.eq_ignore_ascii_case(&name.text));
-        for (name, value) in own.iter().chain(self.headers.iter().filter(|(name, _)| !given(name))) {
+        // What the file has of secrets for every request is the target's.
+        let goes = |(name, value): &&(Scalar, Text)| {
+            let secret = || self.redactor.hide(&value.value.text) != value.value.text;
+            !given(name) && (built.origin() == 0 || !(is_of_origin(&name.text, self.redactor) || secret()))
+        };
+        let shared: Vec<_> = self.headers.iter().filter(goes).collect();
+        for (name, value) in own.iter().chain(shared) {
             match parse(&value.value, &self.names) {
                 Ok(template) => {
                     if let Err(e) = built.header(&name.text, &template) {
@@ -242,18 +260,6 @@ fn method_and_path<'s>(kind: &str, step: &'s written::Step) -> Result<(String, S
         _ => &step.options,
     };
     Ok((kind.to_ascii_uppercase(), step.keys.at(kind), path.as_ref().ok_or_else(missing)?))
-}
-
-fn path_template(path: &Text, names: &Names) -> Result<Template, Problem> {
-    let text = path.value.text.trim_start();
-    if text.starts_with("http://") || text.starts_with("https://") {
-        let problem =
-            Problem::new(path.span, "a step has a path, not a whole URL: a scenario has one target");
-        return Err(problem.help(
-            "write the host as target: at the top of the file, and here the path, for example /items",
-        ));
-    }
-    parse(&path.value, names)
 }
 
 /// A template, or its mistake at its place.

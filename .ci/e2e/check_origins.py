@@ -1,0 +1,150 @@
+"""Several origins in one run, against nginx: steps that are whole URLs, redirects from one to another, one that is down, a proxy."""
+
+from collections import Counter
+
+from certificates import Authority
+from check_proxy import Tinyproxy
+from harness import Nginx, all_ended, check, conserved, contains, equal, expect, flat, free_port, headway, run
+
+SECRET = "planted-marker-77"
+LOAD = ["-R", "40", "-d", "500ms", "--arrivals", "constant"]
+
+
+class Sites:
+    """nginx with a site on 127.0.0.1 without TLS, and one on 127.0.0.2 with TLS and HTTP/2."""
+
+    def __init__(self, tmp):
+        self.authority, self.plain, self.tls, self.down, self.access = Authority(tmp), free_port(), free_port(), free_port(), tmp / "access.log"
+        ours = self.authority.server("good", "DNS:api.example,IP:127.0.0.2")
+        self.first, self.second = f"http://127.0.0.1:{self.plain}", f"https://127.0.0.2:{self.tls}"
+        self.nginx = Nginx(
+            tmp,
+            "log_format seen '$server_port $server_protocol $http_host $ssl_server_name $request_method $request_uri "
+            f"[$http_cookie] [$http_authorization] [$http_x_tag] [$http_x_note] $connection'; access_log {self.access} seen; "
+            f"server {{ listen 127.0.0.1:{self.plain}; location = /away {{ add_header Set-Cookie 'here=1; Path=/'; return 302 {self.second}/landed; }} "
+            f"location = /lost {{ return 302 http://127.0.0.9:1/; }} location / {{ add_header Set-Cookie 'here=1; Path=/'; return 200 'one'; }} }} "
+            f"server {{ listen 127.0.0.2:{self.tls} ssl http2; {ours} location = /back {{ return 302 {self.first}/home; }} "
+            "location / { add_header Set-Cookie 'there=2; Path=/'; return 200 'two'; } }",
+        )
+        self.trusting = ["--cacert", self.authority.certificate]
+
+    def __enter__(self):
+        self.nginx.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        return self.nginx.__exit__(*error)
+
+    def seen(self):
+        """What nginx logged since the last call: requests, and connections by port."""
+        lines = [line.rsplit(" ", 1) for line in self.access.read_text().splitlines()]
+        new, self.read = lines[getattr(self, "read", 0):], len(lines)
+        return Counter(line for line, _ in new), Counter(port for port, _ in {(line.split()[0], number) for line, number in new})
+
+
+def written(tmp, name, site, users, steps, more=""):
+    (tmp / name).write_text(f"target: {site.first}\n{more}users: {users}\njourney:\n" + "".join(f"  - {step}\n" for step in steps))
+    return tmp / name
+
+
+@check("origins: a journey over two, each with its own host, protocol, cookies and connections; secrets of the file stay with the target")
+def two(tmp):
+    with Sites(tmp) as site:
+        file = written(
+            tmp, "two.yaml", site, "{ work: { requests: 40, users: 1 } }",
+            ["get: /", f"get: {site.second}/items", "get: /again", f"{{ get: {site.second}/own, headers: {{ Authorization: Bearer other }} }}"],
+            f"headers: {{ Authorization: Bearer {SECRET}, X-Tag: all }}\n",
+        )
+        ended = run(file, *site.trusting, "-c", "8", tmp=tmp, name="two")
+        summary = all_ended(ended, "ok")
+        requests, connections = site.seen()
+        one, other = f"{site.plain} HTTP/1.1 127.0.0.1:{site.plain} - GET", f"{site.tls} HTTP/2.0 127.0.0.2:{site.tls} - GET"
+        paths = Counter({
+            f"{one} / [-] [Bearer {SECRET}] [all] [-]": 10, f"{one} /again [here=1] [Bearer {SECRET}] [all] [-]": 10,
+            f"{other} /items [-] [-] [all] [-]": 10, f"{other} /own [there=2] [Bearer other] [all] [-]": 10,
+        })
+        equal(requests, paths, "what nginx saw")
+        equal(connections, Counter({str(site.plain): 1, str(site.tls): 1}), "connections: one to each origin")
+        equal(summary["generator"]["connections_opened"], 2, "connections of the summary")
+        equal(summary["plan"]["origins"], [site.second], "plan.origins")
+        labels = {f"GET /": 10, f"GET {site.second}/items": 10, "GET /again": 10, f"GET {site.second}/own": 10}
+        equal({label: row["n"] for label, row in summary["by_label"].items()}, labels, "rows by label")
+        expect(SECRET not in "".join(p.read_text(errors="replace") for p in ended.folder.iterdir() if p.is_file()), "the marker is in the folder")
+        dry = headway("run", file, *site.trusting, "--dry-run", cwd=tmp).exits(0)
+        contains(dry.out, f"GET {site.second}/items", "the dry run")
+        steps = ["get: /", f"get: {site.second}/items"]
+        several = written(tmp, "users.yaml", site, "{ work: { requests: 40, users: 3 } }", steps)
+        all_ended(run(several, *site.trusting, tmp=tmp, name="users"), "ok")
+        equal(site.seen()[1], Counter({str(site.plain): 3, str(site.tls): 3}), "connections: one of each user to each origin")
+        contains(flat(run(several, *site.trusting, "-c", "4", tmp=tmp, name="cap").exits(2).err), "to each origin of their journey", "a cap for too few")
+        shared = written(tmp, "shared.yaml", site, "{ work: { requests: 40, users: 3 }, connections: shared }", steps)
+        few = all_ended(run(shared, *site.trusting, "-c", "1", tmp=tmp, name="few"), "ok")
+        equal(few["measured"]["n"], 40, "requests with one connection for two origins")
+
+
+@check("origins: a redirect to another is followed where the run names it, without the secrets of its step")
+def led(tmp):
+    with Sites(tmp) as site:
+        secrets = ["-H", f"Authorization: Bearer {SECRET}", "-H", f"X-Note: {SECRET}", "-H", f"Cookie: mine={SECRET}", "-H", "X-Tag: all"]
+        ended = run(f"{site.first}/away", *LOAD, "-L", "--origin", site.second, *site.trusting, *secrets, tmp=tmp, name="led")
+        n = all_ended(ended, "ok")["measured"]["n"] // 2
+        requests, _ = site.seen()
+        landed = {line: count for line, count in requests.items() if "/landed" in line}
+        equal(landed, {f"{site.tls} HTTP/2.0 127.0.0.2:{site.tls} - GET /landed [-] [-] [all] [-]": n}, "what the other origin saw")
+        first = [line for line in requests if "/away" in line]
+        expect(len(first) == 1 and first[0].count(SECRET) == 3, f"what the first origin saw: {first}")
+        ended = run(f"{site.first}/lost", *LOAD, "-L", "--origin", site.second, *site.trusting, tmp=tmp, name="lost")
+        contains(flat(ended.out), "redirected to http://127.0.0.9:1", "the place that nobody named")
+        contains(flat(ended.out), "give --origin", "the advice")
+        file = written(tmp, "back.yaml", site, "{ work: { requests: 6, users: 1 } }", [f"get: {site.second}/back", "get: /end"], "redirects: 3\n")
+        all_ended(run(file, *site.trusting, tmp=tmp, name="back"), "ok")
+        paths = Counter(" ".join(line.split()[4:6]) for line in site.seen()[0].elements() if "/lost" not in line)
+        equal(paths, Counter({"GET /back": 3, "GET /home": 3, "GET /end": 3}), "there and back")
+
+
+@check("origins: one that is down fails by its name, and the others go on")
+def down(tmp):
+    with Sites(tmp) as site:
+        nowhere = f"http://127.0.0.1:{site.down}"
+        file = written(tmp, "down.yaml", site, "{ arrive: { rate: 40/s }, phases: [ { hold: 1s } ] }", ["get: /", f"get: {nowhere}/x", f"get: {site.second}/y"])
+        ended = run(file, *site.trusting, tmp=tmp, name="down")
+        conserved(ended.summary)
+        rows = {label: row["n"] for label, row in ended.summary["by_label"].items()}
+        failed = {(row["outcome"], row["reason"]) for row in ended.summary["failure_reasons"]["rows"]}
+        expect(len(failed) == 1, f"failures: {failed}")
+        outcome, reason = failed.pop()
+        equal(outcome, "refused", "the outcome")
+        contains(reason, f"{nowhere}: connecting to 127.0.0.1:{site.down}", "the reason")
+        seen = site.seen()[0]
+        equal(sum(seen.values()), rows["GET /"] + rows[f"GET {site.second}/y"], "requests to the others")
+
+
+@check("origins: through a proxy, requests without TLS are forwarded, and those with it have a tunnel")
+def proxied(tmp):
+    with Sites(tmp) as site, Tinyproxy(tmp) as proxy:
+        file = written(tmp, "via.yaml", site, "{ work: { requests: 8, users: 1 } }", ["get: /", f"get: {site.second}/items"])
+        all_ended(run(file, *site.trusting, "--proxy", proxy.url(), tmp=tmp, name="via"), "ok")
+        asked = Counter(line.split()[0] for line in proxy.asked())
+        expect(asked["CONNECT"] == 1 and asked["GET"] >= 1, f"the proxy was asked: {asked}")
+        equal(sum(site.seen()[0].values()), 8, "requests")
+
+
+@check("origins: names are looked up and verified by origin; what cannot be is said with its place")
+def mistakes(tmp):
+    with Sites(tmp) as site:
+        api = f"https://api.example:{site.tls}"
+        file = written(tmp, "named.yaml", site, "{ work: { requests: 4, users: 1 } }", ["get: /", f"get: {api}/"])
+        resolve = ["--resolve", f"api.example:{site.tls}:127.0.0.2"]
+        all_ended(run(file, *site.trusting, *resolve, tmp=tmp, name="named"), "ok")
+        expect(any(f"api.example:{site.tls} api.example GET /" in line for line in site.seen()[0]), "the name in TLS and in Host")
+        for name, step, part in [
+            ("values", "get: https://{{user.id}}.example/x", "the host of a step is the same"), ("login", "get: https://me:pass@a.example/", "a user and a password"),
+            ("scheme", "get: ftp://a.example/", "not spoken here"), ("port", "get: http://a.example:0/", "port 0"),
+            ("glued", "get: https://a.example{{user.id}}", "the host of a step is the same"),
+        ]:
+            error = run(written(tmp, f"{name}.yaml", site, "{ at-once: 1 }", [step]), tmp=tmp, name=name).exits(2).err
+            contains(flat(error), part, name)
+            contains(error, f"{name}.yaml:4", f"{name}: the line")
+        model = written(tmp, "sim.yaml", site, "{ at-once: 1 }", ["get: /", f"get: {api}/"], "model: { servers: 1, service: exp(8ms) }\n")
+        contains(flat(headway("sim", model, cwd=tmp).exits(2).err), "a model stands for one target", "the simulation")
+        contains(flat(run(site.first, *LOAD, "--origin", site.second, tmp=tmp, name="none").exits(2).err), "no redirect is followed", "an origin without -L")

@@ -1,0 +1,163 @@
+//! What is due and cannot start, by the origin that it is for: where one origin keeps its requests waiting, those to others go on.
+//!
+//! Deliberately absent: arrivals that no origin has room for, which are the stretch of the plan between the cursor and now.
+
+use super::group::Group;
+use super::sessions::State;
+use super::stalls::Stalls;
+use super::{Action, Client, SessionId, Who};
+use crate::plan::Connections;
+use headway_base::{Nanos, RecordSink};
+use std::collections::VecDeque;
+
+/// The requests to one origin.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// Sessions whose request is due and held back, in the order in which they fell due.
+    pub waiting: VecDeque<SessionId>,
+    /// Since when no connection could be had, as long as a request that fell due meanwhile is still to start.
+    pub full_since: Option<Nanos>,
+    pub stalls: Stalls,
+}
+
+impl<S: RecordSink> Client<S> {
+    /// There are so many origins at least.
+    pub(super) fn reach(&mut self, origins: usize) {
+        if self.held.len() < origins {
+            self.held.resize_with(origins, Held::default);
+            self.connections.reach(origins);
+            self.note_next();
+        }
+    }
+
+    #[inline]
+    pub(super) fn held_of(&self, origin: u16) -> &Held {
+        &self.held[usize::from(origin)]
+    }
+
+    #[inline]
+    pub(super) fn held_mut(&mut self, origin: u16) -> &mut Held {
+        &mut self.held[usize::from(origin)]
+    }
+
+    /// Every origin.
+    #[inline]
+    pub(super) fn origins(&self) -> std::ops::Range<u16> {
+        0..self.held.len() as u16
+    }
+
+    /// What is due or will be next at that origin, apart from timers: of those that wait and the next arrival the one due first.
+    #[inline]
+    pub(super) fn next_held_of(&self, origin: u16) -> Option<(Nanos, Who)> {
+        let (due, group) = self.next;
+        let first = (due < Nanos::MAX && self.next_origin == origin).then_some((due, Who::Arrival(group)));
+        match self.held_of(origin).waiting.front() {
+            None => first,
+            Some(&id) => {
+                let due = self.sessions.get(id).due;
+                Some(first.filter(|f| f.0 < due).unwrap_or((due, Who::Waiting(id))))
+            }
+        }
+    }
+
+    /// The same of several origins: of those of which the next can start the one due first, else the first of all. Where there are more
+    /// origins than there may be connections, none passes another.
+    pub(super) fn next_held_of_all(&self) -> Option<(Nanos, Who)> {
+        let all = || self.origins().filter_map(|origin| self.next_held_of(origin));
+        let first = all().min_by_key(|(due, who)| (*due, matches!(who, Who::Arrival(_))));
+        if !self.connections.has_one_for_each() {
+            return first;
+        }
+        let can = all().filter(|(_, who)| self.can_start(*who));
+        can.min_by_key(|(due, who)| (*due, matches!(who, Who::Arrival(_)))).or(first)
+    }
+
+    /// When something is to be done about what is held back at several origins.
+    pub(super) fn wake_for_held(&self) -> Nanos {
+        let one = |(due, who)| match who {
+            _ if self.may_start(who) => due,
+            Who::Arrival(_) if self.connections.has_one_for_each() && self.any_can_start() => due,
+            _ => self.patience_ends(due, who),
+        };
+        let all = self.origins().filter_map(|origin| self.next_held_of(origin));
+        all.map(one).min().unwrap_or(Nanos::MAX)
+    }
+
+    /// Whether that request, the first to its origin, can start and is not to wait for one to another.
+    fn may_start(&self, who: Who) -> bool {
+        let passes = || {
+            self.connections.has_one_for_each()
+                || self.next_held_of_all().is_some_and(|(_, first)| first == who)
+        };
+        self.can_start(who) && passes()
+    }
+
+    /// Whether the next arrival will be set aside, and what passes it may open a connection.
+    pub(super) fn may_open_for_another(&self) -> bool {
+        let shared = |group: &Group| group.connections == Connections::Shared;
+        let blocked = self.next.0 < Nanos::MAX && !self.can_start(Who::Arrival(self.next.1));
+        blocked && self.groups.iter().any(shared)
+    }
+
+    fn any_can_start(&self) -> bool {
+        self.origins().any(|origin| self.connections.can_start(origin, false))
+    }
+
+    /// Of several origins: gives up what has waited too long, and sets aside an arrival that its origin holds back while others go on.
+    /// Whether there is more of that to do.
+    pub(super) fn sort_out(&mut self, now: Nanos) -> (bool, Option<Action>) {
+        if let Some(id) = self.connections.take_orphan() {
+            return (true, Some(self.close(id, now)));
+        }
+        for origin in self.origins() {
+            let Some((due, who)) = self.next_held_of(origin) else { continue };
+            if self.is_too_late(who, now) && (due <= now || self.stopping) {
+                return (true, self.never_start(who, now));
+            }
+            if due > now || self.may_start(who) {
+                continue;
+            }
+            if due.saturating_add(self.limits.max_wait) <= now {
+                return (true, self.shed(who, now));
+            }
+            match who {
+                Who::Waiting(id) if self.release_others(id) => return (true, None),
+                Who::Waiting(_) => {}
+                Who::Arrival(group) => {
+                    if self.connections.has_one_for_each() && self.any_can_start() {
+                        self.set_aside(group);
+                        return (true, None);
+                    }
+                }
+            }
+        }
+        (false, None)
+    }
+
+    /// An arrival waits as a session does.
+    fn set_aside(&mut self, group: usize) {
+        let Some(id) = self.admit(group) else { return };
+        self.wait(id);
+    }
+
+    /// Whether a session that waits is an arrival that was set aside.
+    pub(super) fn is_set_aside(&self, id: SessionId) -> bool {
+        !self.group_of(id).is_closed() && !self.sessions.get(id).goes_on
+    }
+
+    /// The session's request waits for a connection.
+    pub(super) fn wait(&mut self, id: SessionId) {
+        let session = self.sessions.of(id);
+        session.state = State::Waiting;
+        let origin = session.origin;
+        self.held_mut(origin).waiting.push_back(id);
+    }
+
+    /// A session that waits keeps no connection of its own from others: they might wait for each other. Whether it had any.
+    pub(super) fn release_others(&mut self, id: SessionId) -> bool {
+        let others = self.sessions.take_parked(id);
+        let any = !others.is_empty();
+        others.into_iter().for_each(|other| self.connections.orphan(other));
+        any
+    }
+}

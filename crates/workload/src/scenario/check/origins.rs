@@ -1,0 +1,113 @@
+//! The origins (scheme, host and port) that a scenario names besides its target: in steps that are whole URLs, and for redirects.
+
+use crate::content::Template;
+use crate::scenario::leaves::Text;
+use crate::scenario::read::Reader;
+use crate::scenario::source::{Problem, Span};
+use crate::scenario::written;
+use crate::target::{Endpoint, Scheme, Target};
+
+/// Origins besides the target, at most.
+const MOST: usize = 64;
+
+/// Those that are known so far, numbered from 1 in their order; the target is 0.
+#[derive(Default)]
+pub(super) struct Origins {
+    target: Option<Target>,
+    others: Vec<Target>,
+    /// The first step that goes to another origin.
+    pub first: Option<Span>,
+    /// Whether the last one is the target's host by https, which nothing in the file names.
+    pub assumes_https: bool,
+}
+
+impl Origins {
+    /// Of a scenario with that target.
+    pub fn beside(target: Option<&Target>) -> Origins {
+        Origins { target: target.cloned(), ..Origins::default() }
+    }
+
+    /// Those besides the target, in the order of their numbers.
+    pub fn others(&self) -> &[Target] {
+        &self.others
+    }
+
+    /// The number of the origin of a step that is a whole URL, and the path behind it; none where it is no URL.
+    pub fn of_step(&mut self, path: &Text, template: &Template) -> Result<Option<(u16, Template)>, Problem> {
+        let Some((url, rest)) = template.whole_url() else { return Ok(None) };
+        let Some(rest) = rest else {
+            let problem = Problem::new(path.span, "the host of a step is the same for every session");
+            return Err(problem.help("write values in the path alone, as in https://api.example/{{id}}"));
+        };
+        let origin = self.number(&url, path.span)?;
+        if origin > 0 {
+            self.first.get_or_insert(path.span);
+        }
+        Ok(Some((origin, rest)))
+    }
+
+    /// Those that redirects may lead to besides. The same host by https is named with it, where both have their usual ports, and it is not
+    /// said where they are.
+    pub fn of_redirects(&mut self, file: &written::File, followed: bool, reader: &mut Reader<'_>) {
+        for text in file.origins.iter().flatten() {
+            if !followed {
+                let problem = Problem::new(text.span, "no redirect is followed, so that none leads there");
+                reader.problems.push(problem.help("add redirects: 10 (-L), or leave it out"));
+                return;
+            }
+            match self.number(&text.value.text, text.span) {
+                Ok(_) => {}
+                Err(problem) => reader.problems.push(problem),
+            }
+        }
+        let plain = followed && file.connect_to.is_none() && file.resolve.is_none();
+        let secure = self.target.as_ref().filter(|_| plain).and_then(|target| match &target.endpoint {
+            Endpoint::Tcp { port: 80, .. } if target.scheme == Scheme::Http => {
+                Target::parse(&format!("https://{}", target.authority)).ok()
+            }
+            _ => None,
+        });
+        if let Some(secure) = secure.filter(|_| self.others.len() < MOST) {
+            let before = self.others.len();
+            self.add(secure);
+            self.assumes_https = self.others.len() > before;
+        }
+    }
+
+    fn number(&mut self, url: &str, span: Span) -> Result<u16, Problem> {
+        let help = "write scheme, host and port alone, as in https://api.example or http://127.0.0.1:8081";
+        let origin = Target::parse(url).map_err(|e| {
+            let what = e.wanted.split("; ").next().unwrap_or_default();
+            Problem::new(span, format!("'{}' is not {what}", e.given)).help(help)
+        })?;
+        if origin.authorization.is_some() {
+            let problem = Problem::new(span, "a user and a password in a URL would stand in reports");
+            return Err(problem.help(
+                "write headers: { Authorization: 'Basic ${CREDENTIALS}' } in the step, the value in the environment",
+            ));
+        }
+        if !origin.scheme.is_http() || !matches!(origin.endpoint, Endpoint::Tcp { .. }) || origin.path != "/"
+        {
+            return Err(Problem::new(span, format!("{origin} is no origin of HTTP")).help(help));
+        }
+        if self.others.len() >= MOST {
+            let problem = Problem::new(span, format!("more than {MOST} origins besides the target"));
+            return Err(problem.help("split the scenario"));
+        }
+        Ok(self.add(origin))
+    }
+
+    fn add(&mut self, origin: Target) -> u16 {
+        let is_same = |known: &Target| {
+            known.endpoint == origin.endpoint && known.tls() == origin.tls() && known.scheme.is_http()
+        };
+        if self.target.as_ref().is_some_and(is_same) {
+            return 0;
+        }
+        let at = self.others.iter().position(is_same).unwrap_or_else(|| {
+            self.others.push(origin.clone());
+            self.others.len() - 1
+        });
+        at as u16 + 1
+    }
+}
