@@ -15,8 +15,6 @@ pub mod host;
 pub mod names;
 pub mod namespace;
 mod outcome;
-#[cfg(feature = "service")]
-pub mod service;
 pub mod protocols;
 pub mod proxy;
 pub mod reactor;
@@ -25,6 +23,8 @@ pub mod requests;
 pub mod run;
 pub mod senders;
 pub mod serve;
+#[cfg(feature = "service")]
+pub mod service;
 pub mod site;
 pub mod tcp_counters;
 pub mod tls;

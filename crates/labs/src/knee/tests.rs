@@ -80,7 +80,8 @@ const HOLD: u64 = 186;
 #[ignore = "takes hours"]
 fn lengths_of_the_bisection() {
     let asked = std::env::var("LENGTHS").ok();
-    let asked: Option<Vec<u64>> = asked.map(|text| text.split(',').map(|length| length.parse().unwrap()).collect());
+    let asked: Option<Vec<u64>> =
+        asked.map(|text| text.split(',').map(|length| length.parse().unwrap()).collect());
     for system in only() {
         // Longer by and by, so that no trial is much longer than is needed.
         for lengths in asked.as_deref().unwrap_or(&LENGTHS).chunks(4) {
