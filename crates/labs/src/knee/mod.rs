@@ -6,7 +6,7 @@ mod systems;
 
 use crate::{Cell, Lab, Quantity, Range, Report, SCHEMA, Table, TableRow, replicate};
 use play::{Result, bisected, search};
-use systems::{ALL, System};
+use systems::{ALL, Length, System};
 
 /// The experiment.
 pub struct Knee;
@@ -96,7 +96,7 @@ fn row(system: &System, pairs: &[Pair]) -> TableRow {
 /// Both searches of a system, each from the same first rates.
 fn pairs(system: &System, seed: u64, replications: u64) -> anyhow::Result<Vec<Pair>> {
     let once = |seed| -> anyhow::Result<Pair> {
-        let bisection = system.bisection * bisected(system, seed).len() as u64;
+        let bisection = system.bisection.requests() * bisected(system, seed).len() as u64;
         Ok(Pair { search: search(system, seed)?, bisection })
     };
     replicate(seed, replications, once).into_iter().collect()
@@ -117,14 +117,18 @@ fn note(system: &System, pairs: &[Pair]) -> String {
     let held = pairs.iter().filter(|pair| pair.search.held).count();
     let half = median(pairs.iter().filter_map(|pair| pair.search.half).collect());
     let share = share(pairs);
+    let (at_most, at_least) = match system.bisection {
+        Length::Enough(_) => ("", ""),
+        Length::AtLeast(_) => ("at most ", "at least "),
+    };
     format!(
-        "{}: held in {held} of {} searches, median half width {:.1} %, {:.0} % of the requests of a bisection that holds it in at least \
-         93 % (trials of {} requests)",
+        "{}: held in {held} of {} searches, median half width {:.1} %, {at_most}{:.0} % of the requests of a bisection that holds it in at least \
+         93 % (trials of {at_least}{} requests)",
         system.name,
         pairs.len(),
         100.0 * half,
         100.0 * share,
-        system.bisection
+        system.bisection.requests()
     )
 }
 

@@ -165,7 +165,8 @@ fn text(of: &Run) -> String {
                            their clocks."
             .to_owned(),
         Run::StoreFailed { place, failures, last } => format!(
-            "{place} failed {} during the run, and was tried again; at last: {last}. What was to go there waited on this machine's disk.",
+            "The destination failed {} during the run, and was tried again. What was to go there waited on this machine's disk. At last {place} \
+             said: {last}.",
             plural(*failures, "time")
         ),
         Run::LogLost { lost, written, error } => format!(
