@@ -78,7 +78,7 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("dns_refresh", &["--dns-refresh", "7s"], Obeyed, Refused),
     ("proxy", &["--proxy", "http://127.0.0.1:9"], Obeyed, Refused),
     ("connect_to", &["--connect-to", ":::9"], Obeyed, Refused),
-    ("origin", &["--origin", "http://127.0.0.2:80"], Obeyed, Refused),
+    ("origin", &["-L", "--origin", "http://127.0.0.2:80"], Obeyed, Refused),
     ("resolve", &["--resolve", "*:9:127.0.0.1"], Obeyed, Refused),
     ("timeout", &["--timeout", "7s"], Obeyed, Refused),
     ("connect_timeout", &["--connect-timeout", "7s"], Obeyed, Refused),

@@ -76,11 +76,10 @@ impl<S: RecordSink> Client<S> {
     pub(super) fn wake_for_held(&self) -> Nanos {
         let one = |(due, who)| match who {
             _ if self.may_start(who) => due,
-            Who::Arrival(_) if self.connections.has_one_for_each() && self.any_can_start() => due,
             _ => self.patience_ends(due, who),
         };
         let all = self.origins().filter_map(|origin| self.next_held_of(origin));
-        all.map(one).min().unwrap_or(Nanos::MAX)
+        all.map(one).min().unwrap_or(Nanos::MAX).min(self.set_aside_at())
     }
 
     /// Whether that request, the first to its origin, can start and is not to wait for one to another.
@@ -122,16 +121,26 @@ impl<S: RecordSink> Client<S> {
             }
             match who {
                 Who::Waiting(id) if self.release_others(id) => return (true, None),
-                Who::Waiting(_) => {}
-                Who::Arrival(group) => {
-                    if self.connections.has_one_for_each() && self.any_can_start() {
-                        self.set_aside(group);
-                        return (true, None);
-                    }
-                }
+                Who::Waiting(_) | Who::Arrival(_) => {}
             }
         }
+        if self.set_aside_at() <= now {
+            self.set_aside(self.next.1);
+            return (true, None);
+        }
         (false, None)
+    }
+
+    /// When the next arrival is set aside: where its origin holds it back, whatever waits there before it, and others go on. Later
+    /// arrivals, to any origin, come after it only then. `Nanos::MAX` for never.
+    fn set_aside_at(&self) -> Nanos {
+        let (due, group) = self.next;
+        let held_back = due < Nanos::MAX && !self.can_start(Who::Arrival(group));
+        if held_back && self.connections.has_one_for_each() && self.any_can_start() {
+            due
+        } else {
+            Nanos::MAX
+        }
     }
 
     /// An arrival waits as a session does.
