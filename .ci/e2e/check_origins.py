@@ -4,7 +4,7 @@ from collections import Counter
 
 from certificates import Authority
 from check_proxy import Tinyproxy
-from harness import Nginx, all_ended, check, conserved, contains, equal, expect, flat, free_port, headway, run
+from harness import Nginx, all_ended, check, conserved, contains, environment, equal, expect, flat, free_port, headway, run
 
 SECRET = "planted-marker-77"
 LOAD = ["-R", "40", "-d", "500ms", "--arrivals", "constant"]
@@ -80,6 +80,39 @@ def two(tmp):
         shared = written(tmp, "shared.yaml", site, "{ work: { requests: 40, users: 3 }, connections: shared }", steps)
         few = all_ended(run(shared, *site.trusting, "-c", "1", tmp=tmp, name="few"), "ok")
         equal(few["measured"]["n"], 40, "requests with one connection for two origins")
+
+
+@check("origins: a header of the file with a secret goes to the target alone, however its value is written")
+def withheld(tmp):
+    with Sites(tmp) as site:
+        (tmp / "people.csv").write_text(f"name,password\nann,{SECRET}-cell\n")
+        named = {
+            "Authorization": "Bearer ${TICKET}", "X-A": "{{vars.api_key}}", "X-B": "u:{{vars.password}}:x", "X-C": "{{data.people.password}}",
+            "X-D": "{{sess_token}}", "X-E": "{{here}}", "X-F": f"{SECRET}-key", "X-G": "{{vars.pin}}",
+        }
+        said = "log_format heads '" + "|".join(f"$http_{name.lower().replace('-', '_')}" for name in [*named, "X-H", "X-I"]) + "'"
+        plain, tls, access = free_port(), free_port(), tmp / "heads.log"
+        both = " ".join(
+            f"server {{ listen 127.0.0.1:{port}; access_log {tmp}/{port}.log heads; "
+            f"location / {{ add_header Set-Cookie 'here={SECRET}-jar; Path=/'; return 200 'sess_token={SECRET}-got'; }} }}" for port in (plain, tls)
+        )
+        (tmp / "second").mkdir()
+        with Nginx(tmp / "second", f"{said}; {both}"):
+            headers = "".join(f"  {name}: '{value}'\n" for name, value in {**named, "X-H": "{{data.people.name}}", "X-I": "all"}.items())
+            (tmp / "secrets.yaml").write_text(
+                f"target: http://127.0.0.1:{plain}\nvariables: {{ api_key: {SECRET}-key, password: {SECRET}-word, pin: '4' }}\n"
+                f"headers:\n{headers}data: {{ people: {{ csv: people.csv }} }}\nusers: {{ at-once: 1 }}\njourney:\n"
+                "  - { get: /, headers: { X-D: none, X-E: none }, extract: { sess_token: { regex: 'sess_token=(.*)' }, here: { cookie: here } } }\n"
+                f"  - get: /again\n  - get: http://127.0.0.1:{tls}/other\n"
+                f"  - {{ get: 'http://127.0.0.1:{tls}/own', headers: {{ X-D: '{{{{sess_token}}}}' }} }}\n"
+            )
+            for more in [], ["--no-redact"]:
+                name = "shown" if more else "hidden"
+                all_ended(run(tmp / "secrets.yaml", *more, tmp=tmp, name=name, env=environment(TICKET=f"{SECRET}-ticket")), "ok")
+                to = {port: (tmp / f"{port}.log").read_text().splitlines()[-2:] for port in (plain, tls)}
+                ways = ["ticket", "key", "word", "cell", "got", "jar", "key"]
+                equal(to[plain][1].replace("u:", "").replace(":x", "").replace("Bearer ", ""), "|".join(f"{SECRET}-{way}" for way in ways) + "|4|ann|all", "to the target")
+                equal(to[tls], ["|".join(["-"] * 8 + ["ann", "all"]), "|".join(["-"] * 4 + [f"{SECRET}-got"] + ["-"] * 3 + ["ann", "all"])], "to the other origin")
 
 
 @check("origins: a redirect to another is followed where the run names it, without the secrets of its step")
