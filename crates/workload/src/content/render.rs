@@ -157,8 +157,7 @@ impl Script {
                 .map_err(|why| refuse(why, Part::Header(&header.name)))?;
             let value = &draft.text[start..];
             let known = header.is_shared && step.origin > 0 && self.redactor.finds(value);
-            if known
-                || secrets.as_ref().is_some_and(|secrets| redirect::stays(&header.name, value, secrets))
+            if known || secrets.as_ref().is_some_and(|secrets| redirect::stays(&header.name, value, secrets))
             {
                 draft.text.truncate(start);
                 continue;

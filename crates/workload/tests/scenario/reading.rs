@@ -395,7 +395,8 @@ fn whole_urls_are_steps_of_other_origins() {
                   X-D: '{{my_token}}', X-E: '{{got}}', X-F: '{{vars.plain}}' }\n";
     let steps = "  - { get: /, headers: { X-C: a, X-D: a, X-E: a }, extract: { sid: { regex: 's=(.)' }, my_token: { json: /t }, \
                  got: { cookie: c } } }\n  - get: http://b.test/\n  - { get: http://b.test/, name: own, headers: { X-A: '{{vars.token}}' } }\n";
-    let text = format!("target: http://a.test\n{shared}users: {{ arrive: {{ rate: 1/s }} }}\njourney:\n{steps}");
+    let text =
+        format!("target: http://a.test\n{shared}users: {{ arrive: {{ rate: 1/s }} }}\njourney:\n{steps}");
     let read = scenario(&text);
     let headers = |step: u16| {
         let sending = RequestKey { step, ..RequestKey::default() };

@@ -149,6 +149,13 @@ impl<'f> Builder<'f> {
         let (method, method_at, path) = method_and_path(kind, step).map_err(one)?;
         let mut template = parse(&path.value, &self.names).map_err(one)?;
         let whole = self.origins.of_step(path, &template).map_err(one)?;
+        if let Some(url) = names_a_host(&path.value.text) {
+            let problem = Problem::new(path.span, "a step is a path of the target, or a whole URL");
+            let help = format!(
+                "write https:{url} or http:{url} for another origin; of the target, its whole URL with {url} as the path"
+            );
+            return Err(vec![problem.help(help)]);
+        }
         let origin = whole.map(|(origin, rest)| {
             template = rest;
             origin
@@ -235,6 +242,12 @@ impl<'f> Builder<'f> {
             })
             .collect()
     }
+}
+
+/// A path that is a URL without its scheme, as in `//api.example/x`: to a server, a path of two slashes.
+fn names_a_host(path: &str) -> Option<&str> {
+    let (host, _) = path.strip_prefix("//")?.split_once('/')?;
+    (host == "localhost" || host.contains(['.', ':'])).then_some(path)
 }
 
 /// Method, where it stands, and path.
