@@ -27,7 +27,7 @@ pub fn advice(kind: KnownFailure) -> &'static str {
             "The certificate is not valid at this time: renew it, or check this machine's clock; -k accepts any certificate."
         }
         KnownFailure::CertificateName => {
-            "The certificate is for another name: use its name in the URL, with --resolve NAME:PORT:ADDRESS for its address; -k accepts any certificate."
+            "The certificate is for another name: use it in the URL (and --resolve NAME:PORT:ADDRESS); -k accepts any certificate."
         }
         KnownFailure::WithoutTls => {
             "The target answers without TLS: use http:// instead of https://, or the port at which it speaks TLS."
