@@ -82,7 +82,7 @@ def refused(tmp):
         ended = run(url, *LOAD, *trusting, *old, tmp=tmp, name="old")
         advised(ended, "status", "client-certificate-refused", "refuses the certificate of --cert")
         ended = run(url, *LOAD, *site.certified, tmp=tmp, name="name").exits(1)
-        advised(ended, "tls", "certificate-name", "--sni NAME")
+        advised(ended, "tls", "certificate-name", "--resolve NAME:PORT:ADDRESS")
         port = free_port()
         server = spawn(["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", site.file("site.test.pem"), "-key", site.file("site.test.key"),
                         "-CAfile", site.authority.certificate, "-Verify", "1", "-verify_return_error", "-www", "-quiet"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

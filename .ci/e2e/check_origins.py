@@ -4,7 +4,7 @@ from collections import Counter
 
 from certificates import Authority
 from check_proxy import Tinyproxy
-from harness import Nginx, all_ended, check, conserved, contains, equal, expect, flat, free_port, headway, run
+from harness import Nginx, all_ended, check, conserved, contains, environment, equal, expect, flat, free_port, headway, run
 
 SECRET = "planted-marker-77"
 LOAD = ["-R", "40", "-d", "500ms", "--arrivals", "constant"]
@@ -82,6 +82,39 @@ def two(tmp):
         equal(few["measured"]["n"], 40, "requests with one connection for two origins")
 
 
+@check("origins: a header of the file with a secret goes to the target alone, however its value is written")
+def withheld(tmp):
+    with Sites(tmp) as site:
+        (tmp / "people.csv").write_text(f"name,password\nann,{SECRET}-cell\n")
+        named = {
+            "Authorization": "Bearer ${TICKET}", "X-A": "{{vars.api_key}}", "X-B": "u:{{vars.password}}:x", "X-C": "{{data.people.password}}",
+            "X-D": "{{sess_token}}", "X-E": "{{here}}", "X-F": f"{SECRET}-key", "X-G": "{{vars.pin}}",
+        }
+        said = "log_format heads '" + "|".join(f"$http_{name.lower().replace('-', '_')}" for name in [*named, "X-H", "X-I"]) + "'"
+        plain, tls, access = free_port(), free_port(), tmp / "heads.log"
+        both = " ".join(
+            f"server {{ listen 127.0.0.1:{port}; access_log {tmp}/{port}.log heads; "
+            f"location / {{ add_header Set-Cookie 'here={SECRET}-jar; Path=/'; return 200 'sess_token={SECRET}-got'; }} }}" for port in (plain, tls)
+        )
+        (tmp / "second").mkdir()
+        with Nginx(tmp / "second", f"{said}; {both}"):
+            headers = "".join(f"  {name}: '{value}'\n" for name, value in {**named, "X-H": "{{data.people.name}}", "X-I": "all"}.items())
+            (tmp / "secrets.yaml").write_text(
+                f"target: http://127.0.0.1:{plain}\nvariables: {{ api_key: {SECRET}-key, password: {SECRET}-word, pin: '4' }}\n"
+                f"headers:\n{headers}data: {{ people: {{ csv: people.csv }} }}\nusers: {{ at-once: 1 }}\njourney:\n"
+                "  - { get: /, headers: { X-D: none, X-E: none }, extract: { sess_token: { regex: 'sess_token=(.*)' }, here: { cookie: here } } }\n"
+                f"  - get: /again\n  - get: http://127.0.0.1:{tls}/other\n"
+                f"  - {{ get: 'http://127.0.0.1:{tls}/own', headers: {{ X-D: '{{{{sess_token}}}}' }} }}\n"
+            )
+            for more in [], ["--no-redact"]:
+                name = "shown" if more else "hidden"
+                all_ended(run(tmp / "secrets.yaml", *more, tmp=tmp, name=name, env=environment(TICKET=f"{SECRET}-ticket")), "ok")
+                to = {port: (tmp / f"{port}.log").read_text().splitlines()[-2:] for port in (plain, tls)}
+                ways = ["ticket", "key", "word", "cell", "got", "jar", "key"]
+                equal(to[plain][1].replace("u:", "").replace(":x", "").replace("Bearer ", ""), "|".join(f"{SECRET}-{way}" for way in ways) + "|4|ann|all", "to the target")
+                equal(to[tls], ["|".join(["-"] * 8 + ["ann", "all"]), "|".join(["-"] * 4 + [f"{SECRET}-got"] + ["-"] * 3 + ["ann", "all"])], "to the other origin")
+
+
 @check("origins: a redirect to another is followed where the run names it, without the secrets of its step")
 def led(tmp):
     with Sites(tmp) as site:
@@ -141,6 +174,7 @@ def mistakes(tmp):
             ("values", "get: https://{{user.id}}.example/x", "the host of a step is the same"), ("login", "get: https://me:pass@a.example/", "a user and a password"),
             ("scheme", "get: ftp://a.example/", "not spoken here"), ("port", "get: http://a.example:0/", "port 0"),
             ("glued", "get: https://a.example{{user.id}}", "the host of a step is the same"),
+            ("slashes", "get: //a.example/x", "write https://a.example/x or http://a.example/x"),
         ]:
             error = run(written(tmp, f"{name}.yaml", site, "{ at-once: 1 }", [step]), tmp=tmp, name=name).exits(2).err
             contains(flat(error), part, name)
@@ -148,3 +182,38 @@ def mistakes(tmp):
         model = written(tmp, "sim.yaml", site, "{ at-once: 1 }", ["get: /", f"get: {api}/"], "model: { servers: 1, service: exp(8ms) }\n")
         contains(flat(headway("sim", model, cwd=tmp).exits(2).err), "a model stands for one target", "the simulation")
         contains(flat(run(site.first, *LOAD, "--origin", site.second, tmp=tmp, name="none").exits(2).err), "no redirect is followed", "an origin without -L")
+        for at, origin in enumerate(["7", "{{vars.a}}", "https://{{vars.a}}", "*.test", "http://*.test", f"{site.second}#part", f"{site.second}?a=b", f"{site.second}/x"]):
+            error = run(site.first, *LOAD, "-L", "--origin", origin, tmp=tmp, name=f"origin{at}").exits(2).err
+            contains(flat(error), "write scheme, host and port alone", origin)
+        gone = written(tmp, "gone.yaml", site, "{ at-once: 1 }", ["get: /", "get: http://nosuchhost.invalid/x"])
+        error = flat(run(gone, tmp=tmp, name="gone").exits(1).err)
+        contains(error, "http://nosuchhost.invalid: the name nosuchhost.invalid does not resolve", "a name of a step")
+        contains(error, "--resolve nosuchhost.invalid:80:ADDRESS", "the advice")
+        contains(flat(run(site.first, *LOAD, "-L", "--origin", site.second, "--sni", "a.example", tmp=tmp, name="sni").exits(2).err), "for the target alone", "--sni")
+
+
+@check("origins: http:// and h2c:// of one host and port are two, each with its own version of HTTP")
+def versions(tmp):
+    ports = free_port(), free_port()
+    both = " ".join(f"server {{ listen 127.0.0.1:{port}{more}; access_log {tmp}/{port}.log seen; location / {{ return 200 'x'; }} }}" for port, more in zip(ports, ["", " http2"]))
+    with Nginx(tmp, f"log_format seen '$server_protocol $request_uri'; {both}"):
+        plain, prior = f"http://127.0.0.1:{ports[0]}", f"h2c://127.0.0.1:{ports[1]}"
+
+        def seen():
+            logs = [tmp / f"{port}.log" for port in ports]
+            lines = [line for log in logs for line in log.read_text().splitlines()]
+            for log in logs:
+                log.write_text("")
+            return Counter(lines)
+
+        for name, target, step in [("one", plain, prior), ("other", prior, plain)]:
+            text = f"target: {target}\nusers: {{ work: {{ requests: 8, users: 1 }} }}\njourney:\n  - get: /a\n  - get: {step}/b\n"
+            (tmp / f"{name}.yaml").write_text(text)
+            all_ended(run(tmp / f"{name}.yaml", tmp=tmp, name=name), "ok")
+            of_plain, of_prior = ("a", "b") if target == plain else ("b", "a")
+            equal(seen(), Counter({f"HTTP/1.1 /{of_plain}": 4, f"HTTP/2.0 /{of_prior}": 4}), f"versions with target {target}")
+        # The same host and port.
+        same = plain.replace("http", "h2c")
+        (tmp / "same.yaml").write_text(f"target: {plain}\nusers: {{ at-once: 1 }}\njourney:\n  - get: /a\n  - get: {same}/b\n")
+        equal(run(tmp / "same.yaml", tmp=tmp, name="same").summary["plan"]["origins"], [same], "plan.origins")
+        contains(flat(run(tmp / "same.yaml", "--http1.1", tmp=tmp, name="asked").exits(2).err), "HTTP/1.1 alone is asked for", "--http1.1")

@@ -50,10 +50,11 @@ def nobody(tmp):
     # Nothing is sent, so that there is no report: the sentence is the error.
     ended = run("http://nosuchhost.invalid/", *LOAD, tmp=tmp, name="name").exits(1)
     contains(ended.err, "nosuchhost.invalid does not resolve", "stderr")
-    contains(flat(ended.err), "-H 'Host: nosuchhost.invalid'", "stderr")
+    contains(flat(ended.err), "--resolve nosuchhost.invalid:", "stderr")
     with Recorder() as server:
-        run(server.url, *LOAD, "-H", "Host: nosuchhost.invalid", tmp=tmp, name="host")
-        equal({seen.header("Host") for seen in server.requests}, {"nosuchhost.invalid"}, "Host, as the sentence advises")
+        port = server.url.rstrip("/").rsplit(":", 1)[1]
+        run(f"http://nosuchhost.invalid:{port}/", *LOAD, "--resolve", f"nosuchhost.invalid:{port}:127.0.0.1", tmp=tmp, name="host")
+        equal({seen.header("Host") for seen in server.requests}, {f"nosuchhost.invalid:{port}"}, "Host, as the sentence advises")
 
 
 @check("reasons: a certificate of an unknown issuer, an expired one, one for another name")

@@ -57,7 +57,7 @@ pub(crate) fn single(text: &str) -> Option<String> {
 /// A scenario of these targets for users that come as `group` says, in YAML.
 ///
 /// # Errors
-/// A line that is neither target, header nor body, with its number; or targets on several hosts.
+/// A line that is neither target, header nor body, with its number.
 pub fn scenario(text: &str, group: &str) -> Result<String> {
     let mut requests: Vec<Request> = Vec::new();
     let all_json = text.lines().find(|line| !is_comment(line)).is_some_and(|line| json(line).is_some());
@@ -86,13 +86,7 @@ pub fn scenario(text: &str, group: &str) -> Result<String> {
     }
     let Some(first) = requests.first() else { bail!("there is no target: write METHOD http://host/path") };
     let origin = first.location.origin.clone();
-    if let Some(other) = requests.iter().find(|request| request.location.origin != origin) {
-        bail!(
-            "the targets are on several hosts ({origin}, {}), and a run has one: run them apart, each with its share of the rate",
-            other.location.origin
-        );
-    }
-    let steps: Vec<Value> = requests.iter().map(Request::step).collect();
+    let steps: Vec<Value> = requests.iter().map(|request| request.step(&origin)).collect();
     let journey = match steps.as_slice() {
         [step] => json!([step]),
         steps => {
@@ -150,10 +144,16 @@ impl Request {
         Ok(request)
     }
 
-    fn step(&self) -> Value {
+    /// As a step: with its whole URL, unless it is of the target.
+    fn step(&self, target: &str) -> Value {
         let literal = |text: &str| Value::from(Text::literal(text).as_str());
         let mut step = Map::new();
-        let path = literal(&self.location.path);
+        let Location { origin, path, .. } = &self.location;
+        let path = literal(&if origin == target && !path.starts_with("//") {
+            path.clone()
+        } else {
+            format!("{origin}{path}")
+        });
         step.insert("request".to_owned(), json!({ "method": self.method, "path": path }));
         let mut headers = Map::new();
         for (name, value) in &self.headers {
@@ -216,13 +216,16 @@ mod tests {
             "{text}"
         );
         assert!(!scenario("DELETE http://h/", GROUP).unwrap().contains("choose"));
+        let two = scenario("GET http://a/x\nGET https://b:81/x\nGET http://a//b.test/x\n", GROUP).unwrap();
+        let paths: Vec<&str> =
+            two.split(r#""path":""#).skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(paths, ["/x", "https://b:81/x", "http://a//b.test/x"]);
     }
 
     #[test]
     fn what_is_no_target_is_named_with_its_line() {
         for (text, says) in [
             ("GET http://a/\nnonsense", "line 2"),
-            ("GET http://a/\n\nGET http://b/", "several hosts (http://a, http://b)"),
             ("GET ftp://a/", "line 1"),
             (r#"{"method": "GET", "url": "http://a/""#, "line 1"),
         ] {

@@ -158,7 +158,7 @@ impl Live {
     /// An origin that it cannot be told of.
     fn via(&self, plan: &Plan, origin: &Target) -> anyhow::Result<Option<Via>> {
         let Some(proxy) = &self.proxy else { return Ok(None) };
-        Ok(Some(Via::of(proxy, origin, self.http_of(plan)).context("--proxy")?))
+        Ok(Some(Via::of(proxy, origin, self.http_of(plan, origin)).context("--proxy")?))
     }
 
     /// Where connections to that origin go: there, or to the proxy.
@@ -181,10 +181,11 @@ impl Live {
     pub(crate) fn addresses(&self, origin: &Target) -> anyhow::Result<Vec<Address>> {
         let found = headway_live::resolve_by(&self.endpoint(origin), &self.routes);
         found.map_err(|error| match (&self.proxy, error) {
-            (Some(_), ResolveError { host, why }) => {
+            (Some(_), ResolveError { host, why, .. }) => {
                 anyhow!("the name {host} of the proxy does not resolve: {why}. Check how --proxy is written")
             }
-            (None, error) => error.into(),
+            (None, error) if self.others.is_empty() => error.into(),
+            (None, error) => anyhow!("{}: {error}", self.shown(origin)),
         })
     }
 
@@ -239,18 +240,18 @@ impl Live {
     pub(crate) fn protocols(&self, plan: &Plan, origin: &Target) -> Protocols {
         let own = self.target.scheme == Scheme::Udp && self.script.has_bodies();
         let answer = self.answer.clone().or(own.then_some(Answer::Next));
-        let version = match origin.scheme {
-            Scheme::H2c => HttpVersion::Http2,
-            _ => self.http_of(plan),
-        };
-        Protocols::new(origin.scheme, version, self.streams, answer)
+        Protocols::new(origin.scheme, self.http_of(plan, origin), self.streams, answer)
     }
 
-    /// The version of HTTP that is asked for.
-    fn http_of(&self, plan: &Plan) -> HttpVersion {
+    /// The version of HTTP that is asked for of that origin.
+    fn http_of(&self, plan: &Plan, origin: &Target) -> HttpVersion {
         // A connection of HTTP/2 is for many requests.
         let single = plan.groups.iter().any(|group| group.connections == Connections::PerRequest);
-        if single { HttpVersion::Http1 } else { self.http }
+        match origin.scheme {
+            Scheme::H2c => HttpVersion::Http2,
+            _ if single => HttpVersion::Http1,
+            _ => self.http,
+        }
     }
 
     /// Requests that a connection can be expected to carry at once: at least 1, at most `streams`.
@@ -390,7 +391,8 @@ impl Live {
         let protocols = self.protocols(plan, &self.target);
         manifest.asked.origins = self.others.iter().map(|origin| self.shown(origin)).collect();
         let is_http = self.target.scheme.is_http();
-        manifest.asked.http = is_http.then(|| self.http.name().to_owned());
+        let http = if self.target.scheme == Scheme::H2c { HttpVersion::Http2 } else { self.http };
+        manifest.asked.http = is_http.then(|| http.name().to_owned());
         manifest.asked.dns_refresh_s = self.dns_refresh.map(Nanos::as_secs_f64);
         manifest.asked.proxy = self.proxy.as_ref().map(ToString::to_string);
         manifest.asked.answer = protocols.answer.as_ref().map(ToString::to_string);

@@ -73,12 +73,14 @@ impl std::fmt::Display for Address {
 /// A name that did not resolve.
 #[derive(Debug, Error)]
 #[error(
-    "the name {host} does not resolve: {why}. Check how it is written; or give the address in the URL and the name as \
-     -H 'Host: {host}'"
+    "the name {host} does not resolve: {why}. Check how it is written; or give its address with --resolve \
+     {host}:{port}:ADDRESS"
 )]
 pub struct ResolveError {
     /// The name.
     pub host: String,
+    /// The port that connections would go to.
+    pub port: u16,
     /// What the resolver said.
     pub why: String,
 }
@@ -103,7 +105,7 @@ pub fn resolve_by(endpoint: &Endpoint, routes: &Routes) -> Result<Vec<Address>, 
             if !addresses.is_empty() {
                 return Ok(addresses.into_iter().map(|ip| Address::Tcp((ip, port).into())).collect());
             }
-            let error = |why: String| ResolveError { host: host.clone(), why };
+            let error = |why: String| ResolveError { host: host.clone(), port, why };
             let found = (host.as_str(), port).to_socket_addrs().map_err(|e| error(e.to_string()))?;
             let addresses: Vec<Address> = found.map(Address::Tcp).collect();
             if addresses.is_empty() { Err(error("it has no address".to_owned())) } else { Ok(addresses) }

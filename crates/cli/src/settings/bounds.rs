@@ -71,8 +71,8 @@ pub fn live(said: &Settings, load: &mut Load) -> Result<Limits> {
     let to = to_each(load);
     if own > u64::from(connections) {
         bail!(
-            "users with a connection each{to} (per-user) need {own} connections, and -c allows {connections}: let them share (--pool \
-             shared, or `connections: shared`), or ask for fewer"
+            "users with a connection each{to} (per-user) need {own} connections, and -c allows {connections}: write -c {own}, let them \
+             share (`connections: shared` in the group; of a URL --pool shared), or ask for fewer"
         );
     }
     if load.plan.shard.split(connections) == 0 {
@@ -109,7 +109,7 @@ pub fn fit_here(limits: &Limits, load: &Load) -> Result<()> {
     match load.plan.shard.split_u64(users_with_connections(load)) {
         own if own > room => bail!(
             "users with a connection each{to} (per-user){of} need {own} connections, and this process may open {room} (raise ulimit \
-             -n; `headway doctor` says how): let them share (--pool shared, or `connections: shared`), ask for fewer, or send shards"
+             -n; `headway doctor` says how): let them share (`connections: shared` in the group; of a URL --pool shared), ask for fewer, or send shards"
         ),
         _ => bail!(
             "-c {part}{of} needs more descriptors than the {room} this process may still open: lower -c, or raise ulimit -n \

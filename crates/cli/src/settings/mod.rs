@@ -289,17 +289,13 @@ fn hidden(words: &[String], redactor: &Redactor) -> Vec<String> {
     words.iter().map(|word| redactor.hide(word).into_owned()).collect()
 }
 
-/// The version that is asked for, of a target that may ask for one itself.
+/// The version that is asked for; an origin of `h2c://` asks for HTTP/2 itself.
 fn http_version(settings: &Settings, target: &Target) -> Result<HttpVersion> {
-    match (settings.http.unwrap_or_default(), target.scheme == Scheme::H2c) {
-        (HttpVersion::Http1, true) => {
-            bail!(
-                "{target} is HTTP/2 without TLS, and HTTP/1.1 is asked for: write http:// or leave that out"
-            )
-        }
-        (_, true) => Ok(HttpVersion::Http2),
-        (version, false) => Ok(version),
+    let version = settings.http.unwrap_or_default();
+    if version == HttpVersion::Http1 && target.scheme == Scheme::H2c {
+        bail!("{target} is HTTP/2 without TLS, and HTTP/1.1 is asked for: write http:// or leave that out");
     }
+    Ok(version)
 }
 
 fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {

@@ -392,7 +392,8 @@ fn a_list_of_targets_is_a_scenario() {
     let closed = resolve(&format!("{path} -u 7 -d 2s")).unwrap();
     assert!(matches!(&closed.load.plan.groups[0].source, Source::Users { level, .. } if level.most() == 7));
     std::fs::write(&path, "GET http://h/a\nGET http://i/a\n").unwrap();
-    assert!(error(&path).contains("several hosts (http://h, http://i)"), "{}", error(&path));
+    let two = resolve(&format!("{path} -R 30 -d 2s")).unwrap();
+    assert_eq!(two.spec.labels, ["GET /a", "GET http://i/a"]);
 }
 
 /// No rate and no target sends these: the error names the flag or the URL, and what would be accepted.

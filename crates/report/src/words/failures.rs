@@ -18,7 +18,7 @@ pub fn advice(kind: KnownFailure) -> &'static str {
              127.0.0.1:8080."
         }
         KnownFailure::NameUnresolved => {
-            "The name has no address: check how it is written; or give the address in the URL and the name as -H 'Host: NAME'."
+            "The name has no address: check how it is written; or give its address with --resolve NAME:PORT:ADDRESS."
         }
         KnownFailure::CertificateUntrusted => {
             "The certificate's issuer is not trusted: --cacert ca.pem names the one to trust; -k accepts any certificate."
@@ -27,7 +27,7 @@ pub fn advice(kind: KnownFailure) -> &'static str {
             "The certificate is not valid at this time: renew it, or check this machine's clock; -k accepts any certificate."
         }
         KnownFailure::CertificateName => {
-            "The certificate is for another name: use its name in the URL, or --sni NAME; -k accepts any certificate."
+            "The certificate is for another name: use it in the URL (and --resolve NAME:PORT:ADDRESS); -k accepts any certificate."
         }
         KnownFailure::WithoutTls => {
             "The target answers without TLS: use http:// instead of https://, or the port at which it speaks TLS."

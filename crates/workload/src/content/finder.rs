@@ -86,15 +86,16 @@ impl Finder {
 
     /// Whether what it takes is a secret by the name of where it stands.
     pub(super) fn finds_a_secret(&self, redactor: &Redactor) -> bool {
+        let known = redactor.names();
         match &self.0 {
-            Place::Json(pointer) => redactor.hides(names::Field, &pointer.to_string()),
-            Place::JsonPath(query, _) => redactor.hides(names::Field, query),
-            Place::Header(name) => redactor.hides(names::Header, name),
-            Place::Cookie(_) => !redactor.shows_all(),
+            Place::Json(pointer) => known.has(names::Field, &pointer.to_string()),
+            Place::JsonPath(query, _) => known.has(names::Field, query),
+            Place::Header(name) => known.has(names::Header, name),
+            Place::Cookie(_) => true,
             Place::Regex(regex, _) => {
                 let mut words =
                     regex.as_str().split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-'));
-                words.any(|word| redactor.hides(names::Field, word))
+                words.any(|word| known.has(names::Field, word))
             }
         }
     }

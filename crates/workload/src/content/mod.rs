@@ -40,7 +40,6 @@ pub use names::{NameError, Names};
 pub use pointer::{Pointer, PointerError};
 pub use reader::{Lengths, Reader, Reading};
 pub use reason::Reason;
-pub(crate) use redirect::is_of_origin;
 pub use render::{Draft, Refusal};
 pub use script::{RenderContext, Script};
 pub use step::{Step, StepError};

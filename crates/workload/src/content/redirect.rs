@@ -54,11 +54,11 @@ pub(super) fn is_of_body(name: &str) -> bool {
 
 /// Whether a header of a step stays behind where a redirect leads to another origin: one of the host or of a secret, by its name or by what it holds.
 pub(super) fn stays(name: &str, value: &str, secrets: &Redactor) -> bool {
-    is_of_origin(name, secrets) || secrets.hide(value) != value
+    is_of_origin(name, secrets) || secrets.finds(value)
 }
 
 /// Whether a header of that name is for one origin alone: the host, or a secret.
-pub(crate) fn is_of_origin(name: &str, secrets: &Redactor) -> bool {
+pub(super) fn is_of_origin(name: &str, secrets: &Redactor) -> bool {
     name.eq_ignore_ascii_case("host") || secrets.names().has(Place::Header, name)
 }
 

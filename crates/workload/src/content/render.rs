@@ -156,7 +156,9 @@ impl Script {
                 .pieces(&header.value, &mut draft.text)
                 .map_err(|why| refuse(why, Part::Header(&header.name)))?;
             let value = &draft.text[start..];
-            if secrets.as_ref().is_some_and(|secrets| redirect::stays(&header.name, value, secrets)) {
+            let known = header.is_shared && step.origin > 0 && self.redactor.finds(value);
+            if known || secrets.as_ref().is_some_and(|secrets| redirect::stays(&header.name, value, secrets))
+            {
                 draft.text.truncate(start);
                 continue;
             }

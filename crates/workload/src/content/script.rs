@@ -7,6 +7,7 @@ use super::names::Names;
 use super::reader::Reader;
 use super::redirect;
 use super::step::Step;
+use super::template::Source;
 use crate::client::RequestKey;
 use crate::redact::{Place, Redactor};
 use crate::request::Request;
@@ -182,8 +183,8 @@ impl Script {
 
     /// With another redactor for what is shown of requests and answers: reasons, and what a dry run prints.
     pub fn with_redactor(mut self, redactor: Redactor) -> Script {
-        let is_secret =
-            |name: &str| redactor.hides(Place::Field, name) || redactor.hides(Place::Variable, name);
+        let names = redactor.names();
+        let is_secret = |name: &str| names.has(Place::Field, name) || names.has(Place::Variable, name);
         let columns = self.data.iter().zip(0..).flat_map(|(data, set)| {
             data.columns().iter().zip(0..).map(move |(name, column)| (name.as_str(), (set, column)))
         });
@@ -195,6 +196,15 @@ impl Script {
         self.secret_values = secret.map(|extract| extract.name).collect();
         self.secret_values.sort_unstable();
         self.secret_values.dedup();
+        let (cells, values) = (&self.secret_cells, &self.secret_values);
+        let is_secret = |source| match source {
+            Source::Cell { set, column } => cells.contains(&(set, column)),
+            Source::Extracted(name) => values.contains(&name),
+            _ => false,
+        };
+        for step in self.steps.iter_mut().filter(|step| step.origin > 0) {
+            step.headers.retain(|header| !(header.is_shared && header.sources().any(is_secret)));
+        }
         self.redactor = redactor;
         self
     }
@@ -203,9 +213,6 @@ impl Script {
     #[cold]
     pub fn redactor(&self, visit: &RenderContext<'_>, memory: &Memory) -> Redactor {
         let mut redactor = self.redactor.clone();
-        if redactor.shows_all() {
-            return redactor;
-        }
         for (set, column) in &self.secret_cells {
             if let Some(row) = self.row(*set, visit) {
                 redactor.know(self.data[usize::from(*set)].cell(row, *column).0);

@@ -5,9 +5,10 @@ use super::encode::{Encoding, is_header_value, is_token};
 use super::expect::{BodyTest, Expect, StatusSet};
 use super::finder::{Extract, Place};
 use super::pointer::Tree;
-use super::redirect::LOCATION;
+use super::redirect::{LOCATION, is_of_origin};
 use super::render::TRACEPARENT;
 use super::template::{Piece, Run, Source, Template, push_fixed};
+use crate::redact::Redactor;
 use crate::request::Request;
 use headway_base::status::REDIRECTS;
 
@@ -16,6 +17,22 @@ use headway_base::status::REDIRECTS;
 pub(super) struct Header {
     pub name: String,
     pub value: Vec<Piece<String>>,
+    /// Whether it is one of every request, which the step did not ask for itself.
+    pub is_shared: bool,
+}
+
+impl Header {
+    /// Where its values come from.
+    pub fn sources(&self) -> impl Iterator<Item = Source> + '_ {
+        self.value.iter().filter_map(source)
+    }
+}
+
+fn source<L>(piece: &Piece<L>) -> Option<Source> {
+    match piece {
+        Piece::Value(source, _) => Some(*source),
+        Piece::Fixed(_) => None,
+    }
 }
 
 /// One step of a journey: what is asked, and what the answer must be.
@@ -147,7 +164,7 @@ impl Step {
         for (name, value) in &request.headers {
             let mut pieces = Vec::new();
             push_fixed(&mut pieces, value);
-            step.headers.push(Header { name: name.clone(), value: pieces });
+            step.headers.push(Header { name: name.clone(), value: pieces, is_shared: false });
         }
         step.gives_cookie = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie"));
         step.body = Body::raw(&request.body);
@@ -223,9 +240,29 @@ impl Step {
         }
         let mut pieces = Vec::new();
         value.encode(Encoding::Header, &mut pieces);
-        self.headers.push(Header { name: name.to_owned(), value: pieces });
+        self.headers.push(Header { name: name.to_owned(), value: pieces, is_shared: false });
         self.gives_cookie |= is("cookie");
         self.gives_type |= is("content-type");
+        Ok(())
+    }
+
+    /// Adds a header of every request: one with a secret goes to the target alone.
+    ///
+    /// # Errors
+    /// As [`header`](Step::header).
+    pub fn shared_header(
+        &mut self,
+        name: &str,
+        value: &Template,
+        redactor: &Redactor,
+    ) -> Result<(), StepError> {
+        let before = self.headers.len();
+        let stays = self.origin > 0 && (is_of_origin(name, redactor) || value.holds_a_secret(redactor));
+        if stays {
+            return Ok(());
+        }
+        self.header(name, value)?;
+        self.headers[before..].iter_mut().for_each(|header| header.is_shared = true);
         Ok(())
     }
 
@@ -324,14 +361,9 @@ impl Step {
 
     /// Of its requests.
     fn sources(&self) -> Vec<Source> {
-        fn of<L>(piece: &Piece<L>) -> Option<Source> {
-            match piece {
-                Piece::Value(source, _) => Some(*source),
-                Piece::Fixed(_) => None,
-            }
-        }
-        let head = self.target.iter().chain(self.headers.iter().flat_map(|header| &header.value));
-        head.filter_map(of).chain(self.body.pieces.iter().filter_map(of)).collect()
+        let head = self.target.iter().filter_map(source);
+        let head = head.chain(self.headers.iter().flat_map(Header::sources));
+        head.chain(self.body.pieces.iter().filter_map(source)).collect()
     }
 
     /// Whether its requests are the same for every session, cookies aside.

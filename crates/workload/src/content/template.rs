@@ -5,6 +5,7 @@
 
 use super::encode::Encoding;
 use super::names::{Named, Names};
+use crate::redact::{Place, Redactor};
 use std::ops::Range;
 
 /// Where a value comes from.
@@ -52,6 +53,8 @@ pub struct Template {
     pub(super) runs: Vec<Run>,
     /// As it was given.
     pub(super) written: String,
+    /// Names of the constants whose values stand in it.
+    constants: Vec<String>,
 }
 
 /// A run of a template: fixed text (not empty, never two in a row) or a value.
@@ -104,7 +107,10 @@ impl Template {
             }
             let start = found + 2 + (inside.len() - inside.trim_start().len());
             match names.find(name) {
-                Ok(Named::Constant(value)) => template.push_text(value),
+                Ok(Named::Constant(value)) => {
+                    template.push_text(value);
+                    template.constants.extend(name.strip_prefix("vars.").map(str::to_owned));
+                }
                 Ok(Named::Value(source)) => template.runs.push(Run::Value(source)),
                 Err((message, suggestion)) => {
                     return Err(TemplateError { range: start..start + name.len(), message, suggestion });
@@ -125,6 +131,13 @@ impl Template {
     /// Whether it is the same text always.
     pub fn is_fixed(&self) -> bool {
         self.runs.iter().all(|run| matches!(run, Run::Text(_)))
+    }
+
+    /// Whether its fixed text holds a secret: one of the values that `redactor` knows, or a constant whose name says so.
+    pub(crate) fn holds_a_secret(&self, redactor: &Redactor) -> bool {
+        let named = |name: &String| redactor.names().has(Place::Variable, name);
+        let found = |run: &Run| matches!(run, Run::Text(text) if redactor.finds(text));
+        self.constants.iter().any(named) || self.runs.iter().any(found)
     }
 
     fn push_text(&mut self, text: &str) {

@@ -150,6 +150,12 @@ impl Redactor {
         self.without(text, |text| urls::in_text(text, &self.names))
     }
 
+    /// Whether [`hide`](Redactor::hide) would hide anything of a text, if it hid anything at all.
+    pub fn finds(&self, text: &str) -> bool {
+        self.known.iter().any(|known| known.places(text).next().is_some())
+            || !urls::in_text(text, &self.names).is_empty()
+    }
+
     /// A text that came from elsewhere: without known values, and without what follows names of secrets.
     pub fn hide_foreign<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.without(text, |text| scan::foreign(text, &self.names))

@@ -390,6 +390,25 @@ fn whole_urls_are_steps_of_other_origins() {
     assert_eq!(request(1), ("/items/7?q=1".to_owned(), "X-Tag: all".to_owned()));
     assert_eq!(request(2), ("/".to_owned(), target));
     assert_eq!(request(3), ("/".to_owned(), "Host: d.test, X-Tag: all".to_owned()));
+    // However a header of the file comes to its secret, that stays with the target.
+    let shared = "variables: { token: '7', plain: x }\nheaders: { X-A: '{{vars.token}}', X-B: 'u:{{vars.token}}', X-C: '{{sid}}', \
+                  X-D: '{{my_token}}', X-E: '{{got}}', X-F: '{{vars.plain}}' }\n";
+    let steps = "  - { get: /, headers: { X-C: a, X-D: a, X-E: a }, extract: { sid: { regex: 's=(.)' }, my_token: { json: /t }, \
+                 got: { cookie: c } } }\n  - get: http://b.test/\n  - { get: http://b.test/, name: own, headers: { X-A: '{{vars.token}}' } }\n";
+    let text =
+        format!("target: http://a.test\n{shared}users: {{ arrive: {{ rate: 1/s }} }}\njourney:\n{steps}");
+    let read = scenario(&text);
+    let headers = |step: u16| {
+        let sending = RequestKey { step, ..RequestKey::default() };
+        let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
+        read.script.render(&visit, &Memory::default()).unwrap().headers
+    };
+    let all = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
+    assert_eq!(headers(0).len(), 6);
+    assert_eq!(headers(1), all(&[("X-F", "x")]));
+    assert_eq!(headers(2), all(&[("X-A", "7"), ("X-F", "x")]));
     let one = scenario(
         "target: http://a.test:8080\nredirects: 2\nusers: { arrive: { rate: 1/s } }\njourney: [{ get: / }]\n",
     );

@@ -71,6 +71,9 @@ pub(super) fn file(
     if let Some(target) = &target {
         settings::connecting(file, target, journeys.origins.others(), reader);
     }
+    if let Some(at) = journeys.origins.h2c {
+        settings::http2_elsewhere(file, coming.as_deref(), at, reader);
+    }
     let models = model::all(file, &journeys.labels, reader);
     let mut coming = coming?;
     let mut logged = Vec::with_capacity(coming.len());
@@ -207,7 +210,7 @@ fn groups(file: &written::File, connections: Option<u32>, reader: &mut Reader<'_
             problem.help(match sockets {
                 true => format!("raise connections (-c) above {own}, for what is accepted comes on top, or ask for fewer"),
                 false => format!(
-                    "raise connections (-c) to {own}, or let users share them: connections: shared in the group (--pool shared)"
+                    "raise connections (-c) to {own}, or let users share them: connections: shared in the group (of a URL: --pool shared)"
                 ),
             }),
         );

@@ -10,6 +10,16 @@ use crate::target::{Endpoint, Scheme, Target};
 /// Origins besides the target, at most.
 const MOST: usize = 64;
 
+const HELP: &str = "write scheme, host and port alone, as in https://api.example or http://127.0.0.1:8081";
+
+/// Whether a text is scheme, host and perhaps port, and nothing else; a user and a password are refused elsewhere.
+fn is_bare(text: &str) -> bool {
+    let Some((_, rest)) = text.trim().split_once("://") else { return false };
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    rest.contains('@')
+        || rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']'))
+}
+
 /// Those that are known so far, numbered from 1 in their order; the target is 0.
 #[derive(Default)]
 pub(super) struct Origins {
@@ -17,6 +27,8 @@ pub(super) struct Origins {
     others: Vec<Target>,
     /// The first step that goes to another origin.
     pub first: Option<Span>,
+    /// Where HTTP/2 without TLS is first asked for.
+    pub h2c: Option<Span>,
     /// Whether the last one is the target's host by https, which nothing in the file names.
     pub assumes_https: bool,
 }
@@ -55,6 +67,11 @@ impl Origins {
                 reader.problems.push(problem.help("add redirects: 10 (-L), or leave it out"));
                 return;
             }
+            if !is_bare(&text.value.text) {
+                let problem = Problem::new(text.span, format!("'{}' is no origin of HTTP", text.value.text));
+                reader.problems.push(problem.help(HELP));
+                continue;
+            }
             match self.number(&text.value.text, text.span) {
                 Ok(_) => {}
                 Err(problem) => reader.problems.push(problem),
@@ -75,10 +92,9 @@ impl Origins {
     }
 
     fn number(&mut self, url: &str, span: Span) -> Result<u16, Problem> {
-        let help = "write scheme, host and port alone, as in https://api.example or http://127.0.0.1:8081";
         let origin = Target::parse(url).map_err(|e| {
             let what = e.wanted.split("; ").next().unwrap_or_default();
-            Problem::new(span, format!("'{}' is not {what}", e.given)).help(help)
+            Problem::new(span, format!("'{}' is not {what}", e.given)).help(HELP)
         })?;
         if origin.authorization.is_some() {
             let problem = Problem::new(span, "a user and a password in a URL would stand in reports");
@@ -88,19 +104,22 @@ impl Origins {
         }
         if !origin.scheme.is_http() || !matches!(origin.endpoint, Endpoint::Tcp { .. }) || origin.path != "/"
         {
-            return Err(Problem::new(span, format!("{origin} is no origin of HTTP")).help(help));
+            return Err(Problem::new(span, format!("{origin} is no origin of HTTP")).help(HELP));
         }
         if self.others.len() >= MOST {
             let problem = Problem::new(span, format!("more than {MOST} origins besides the target"));
             return Err(problem.help("split the scenario"));
         }
-        Ok(self.add(origin))
+        let is_h2c = origin.scheme == Scheme::H2c;
+        let number = self.add(origin);
+        if is_h2c && number > 0 {
+            self.h2c.get_or_insert(span);
+        }
+        Ok(number)
     }
 
     fn add(&mut self, origin: Target) -> u16 {
-        let is_same = |known: &Target| {
-            known.endpoint == origin.endpoint && known.tls() == origin.tls() && known.scheme.is_http()
-        };
+        let is_same = |known: &Target| known.endpoint == origin.endpoint && known.scheme == origin.scheme;
         if self.target.as_ref().is_some_and(is_same) {
             return 0;
         }

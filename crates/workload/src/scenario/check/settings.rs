@@ -5,7 +5,7 @@ use crate::connect::{Pem, Routes, Tls};
 use crate::plan::{self, Connections};
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
-use crate::scenario::source::{Problem, Source};
+use crate::scenario::source::{Problem, Source, Span};
 use crate::scenario::written::{self, Threshold};
 use crate::scenario::{Settings, ThresholdText};
 use crate::target::{Endpoint, HttpVersion, Scheme, Target};
@@ -129,7 +129,13 @@ pub(super) fn connecting(file: &written::File, target: &Target, others: &[Target
     for (key, _) in keys.into_iter().filter(|(key, other)| file.keys.has(key) && !target.tls() && !other) {
         let title = format!("TLS is not spoken to a target of {name}");
         let problem = Problem::new(file.keys.at(key), title);
-        reader.problems.push(problem.help("leave it out, or write a target of https://"));
+        let help = match any {
+            true => {
+                "it is for the target alone, not for origins of steps and redirects: leave it out, or write a target of https://"
+            }
+            false => "leave it out, or write a target of https://",
+        };
+        reader.problems.push(problem.help(help));
     }
     let connect_to = file.connect_to.iter().flatten().map(|to| {
         let alone = Routes { connect_to: vec![to.value.clone()], ..Routes::default() };
@@ -271,6 +277,23 @@ pub(super) fn one_request_each(
         reader
             .problems
             .push(problem.help("ask for HTTP/1.1 (--http1.1), or leave per-request (--new-connections) out"));
+    }
+}
+
+/// An origin besides the target is HTTP/2 without TLS, as is asked for `at` that place.
+pub(super) fn http2_elsewhere(
+    file: &written::File,
+    coming: Option<&[Coming]>,
+    at: Span,
+    reader: &mut Reader<'_>,
+) {
+    let asked = file.http.as_ref().filter(|http| http.value == HttpVersion::Http1).map(|http| http.span);
+    let mut groups = coming.iter().copied().flatten();
+    let group = groups.find(|group| group.connections == Connections::PerRequest).map(|group| group.at);
+    if let Some(other) = asked.or(group) {
+        let problem = Problem::new(at, "HTTP/2 without TLS, and HTTP/1.1 alone is asked for");
+        let problem = problem.other(other, "here");
+        reader.problems.push(problem.help("write http:// in place of h2c://, or leave that out"));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::journeys::Known;
 use super::origins::Origins;
 use super::{bodies, expect};
-use crate::content::{Body, Names, Step, StepError, Template, TemplateError, is_of_origin};
+use crate::content::{Body, Names, Step, StepError, Template, TemplateError};
 use crate::redact::Redactor;
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
@@ -149,6 +149,13 @@ impl<'f> Builder<'f> {
         let (method, method_at, path) = method_and_path(kind, step).map_err(one)?;
         let mut template = parse(&path.value, &self.names).map_err(one)?;
         let whole = self.origins.of_step(path, &template).map_err(one)?;
+        if let Some(url) = names_a_host(&path.value.text) {
+            let problem = Problem::new(path.span, "a step is a path of the target, or a whole URL");
+            let help = format!(
+                "write https:{url} or http:{url} for another origin; of the target, its whole URL with {url} as the path"
+            );
+            return Err(vec![problem.help(help)]);
+        }
         let origin = whole.map(|(origin, rest)| {
             template = rest;
             origin
@@ -193,16 +200,16 @@ impl<'f> Builder<'f> {
             }
         }
         let given = |name: &Scalar| own.iter().any(|(own, _)| own.text.eq_ignore_ascii_case(&name.text));
-        // What the file has of secrets for every request is the target's.
-        let goes = |(name, value): &&(Scalar, Text)| {
-            let secret = || self.redactor.hide(&value.value.text) != value.value.text;
-            !given(name) && (built.origin() == 0 || !(is_of_origin(&name.text, self.redactor) || secret()))
-        };
-        let shared: Vec<_> = self.headers.iter().filter(goes).collect();
-        for (name, value) in own.iter().chain(shared) {
+        let shared = self.headers.iter().filter(|(name, _)| !given(name));
+        let all = own.iter().map(|header| (header, false)).chain(shared.map(|header| (header, true)));
+        for ((name, value), is_shared) in all {
             match parse(&value.value, &self.names) {
                 Ok(template) => {
-                    if let Err(e) = built.header(&name.text, &template) {
+                    let added = match is_shared {
+                        true => built.shared_header(&name.text, &template, self.redactor),
+                        false => built.header(&name.text, &template),
+                    };
+                    if let Err(e) = added {
                         let at = if matches!(e, StepError::HeaderValue(_)) { value.span } else { name.span };
                         problems.push(mistake(at, &e.to_string()));
                     }
@@ -235,6 +242,12 @@ impl<'f> Builder<'f> {
             })
             .collect()
     }
+}
+
+/// A path that is a URL without its scheme, as in `//api.example/x`: to a server, a path of two slashes.
+fn names_a_host(path: &str) -> Option<&str> {
+    let (host, _) = path.strip_prefix("//")?.split_once('/')?;
+    (host == "localhost" || host.contains(['.', ':'])).then_some(path)
 }
 
 /// Method, where it stands, and path.
