@@ -634,10 +634,10 @@ impl<S: RecordSink> Client<S> {
         refused || self.stopping || now > self.last_of(who)
     }
 
-    /// Whether a request to that origin has fallen due and not started.
+    /// Whether a request to that origin has fallen due and not started, or may have, behind an arrival to another.
     #[inline]
     fn holds_back(&self, origin: u16, now: Nanos) -> bool {
-        !self.held_of(origin).waiting.is_empty() || (self.next.0 <= now && self.next_origin == origin)
+        !self.held_of(origin).waiting.is_empty() || self.next.0 <= now
     }
 
     /// A request's deadline has passed.
@@ -731,9 +731,10 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
-    /// After a start: the cap may be reached now, or no request be held back any more.
+    /// After a start, and of several origins before each: the cap may be reached now, or no request be held back any more.
     #[inline]
     fn note_full(&mut self, now: Nanos) {
+        let line = self.line(now);
         for origin in self.origins() {
             let own = self.next_held_of(origin).is_some_and(|(_, who)| self.needs_own(who));
             let state = (self.connections.can_start(origin, own), self.holds_back(origin, now));
@@ -745,6 +746,11 @@ impl<S: RecordSink> Client<S> {
                 (true, true) => before,
                 (true, false) => None,
             };
+            if let Some((first, since)) = line
+                && first != origin
+            {
+                held.full_since = before.or(Some(since));
+            }
             if held.full_since != before {
                 held.stalls.clear();
             }
