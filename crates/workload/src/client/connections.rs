@@ -97,6 +97,8 @@ pub(super) struct Connections {
     bare: u32,
     /// Connections that drain.
     draining: u32,
+    /// The one of them that drains for an origin to which none leads, or [`NONE`].
+    makes_way: ConnectionId,
     orphans: Vec<ConnectionId>,
     free: Vec<ConnectionId>,
     /// Most open at once.
@@ -115,6 +117,7 @@ impl Connections {
             in_use: 0,
             bare: 0,
             draining: 0,
+            makes_way: NONE,
             orphans: Vec::new(),
             free: Vec::new(),
             cap: cap.max(1),
@@ -272,18 +275,36 @@ impl Connections {
         self.close_idle_of(self.gives_way(origin, own)?)
     }
 
-    /// Where no connection leads to that origin, which is in use, and none will come free: one of the others that takes no further request
-    /// from now on, of the origin that has most. Whether it is of no more use at once.
-    pub(super) fn drain_for(&mut self, origin: u16) -> Option<(ConnectionId, bool)> {
-        let lacks = self.pool(origin).open == 0 && self.has_one_for_each();
-        if !lacks || self.draining > 0 || self.can_open(origin) {
+    /// Whether no connection leads to that origin, nor can be opened, though each origin can have one.
+    pub(super) fn lacks_one(&self, origin: u16) -> bool {
+        self.pool(origin).open == 0 && self.has_one_for_each() && !self.can_open(origin)
+    }
+
+    /// For an origin that lacks one: a connection of the origin that has most, which takes no further request from now on, and whether it is
+    /// of no more use at once. None while any drains.
+    pub(super) fn drain_one(&mut self) -> Option<(ConnectionId, bool)> {
+        if self.draining > 0 {
             return None;
         }
         let (most, _) = (0..).zip(&self.pools).max_by_key(|(_, pool)| pool.open)?;
         let can = |slot: &Slot| slot.state == State::Open && slot.origin == most;
         let all = (0..).zip(&self.slots).filter(|(_, slot)| can(slot));
         let (id, _) = all.min_by_key(|(_, slot)| slot.carries)?;
-        Some((id, self.drain(id)))
+        let useless = self.drain(id);
+        self.makes_way = id;
+        Some((id, useless))
+    }
+
+    /// Nobody needs the room of the one that drains for another origin any more: it takes requests again.
+    pub(super) fn stay(&mut self) {
+        let id = std::mem::replace(&mut self.makes_way, NONE);
+        if id == NONE {
+            return;
+        }
+        self.turn(id, State::Open);
+        if self.slots[id as usize].is_available() {
+            self.pool_of(id).available.push(id);
+        }
     }
 
     fn close_idle_of(&mut self, origin: u16) -> Option<ConnectionId> {
@@ -359,6 +380,9 @@ impl Connections {
     /// It is in that state now; in which it was.
     fn turn(&mut self, id: ConnectionId, state: State) -> State {
         let was = std::mem::replace(&mut self.slot(id).state, state);
+        if id == self.makes_way {
+            self.makes_way = NONE;
+        }
         self.draining += u32::from(state == State::Draining);
         self.draining -= u32::from(was == State::Draining);
         was

@@ -91,13 +91,18 @@ impl<S: RecordSink> Client<S> {
         self.can_start(who) && passes()
     }
 
-    /// Whether the next arrival will be set aside, and what passes it may open a connection.
+    /// Whether what is first may come to nothing, or be set aside, and what passes it open a connection.
     pub(super) fn may_open_for_another(&self) -> bool {
         let shared = |group: &Group| group.connections == Connections::Shared;
+        let stopped = |who| self.groups[usize::from(self.group_number(who))].stopped.is_some();
         // With its first request an origin begins to be in use, which may take a connection from the others.
-        let starts =
-            || self.can_start(Who::Arrival(self.next.1)) && self.connections.is_in_use(self.next_origin);
-        self.next.0 < Nanos::MAX && !starts() && self.groups.iter().any(shared)
+        let stays = |who| self.connections.is_in_use(self.origin_of(who)) && self.can_start(who);
+        let passes = |origin| match self.next_held_of(origin) {
+            Some((_, who @ Who::Arrival(_))) => stopped(who) || !stays(who),
+            Some((_, who)) => stopped(who),
+            None => false,
+        };
+        self.groups.iter().any(shared) && self.origins().any(passes)
     }
 
     /// Where there are more origins than there may be connections: the origin of what is first, which the cap has held back, and since when
@@ -111,6 +116,12 @@ impl<S: RecordSink> Client<S> {
         let full_since = self.held_of(origin).full_since;
         let since = full_since.or_else(|| (!self.can_start(who)).then_some(now))?;
         Some((origin, since.max(due)))
+    }
+
+    /// Whether a request to that origin is due, to which no connection leads, and none can be opened.
+    fn lacks_one(&self, origin: u16, now: Nanos) -> bool {
+        let due = || self.next_held_of(origin).filter(|(due, _)| *due <= now);
+        self.connections.lacks_one(origin) && due().is_some_and(|(_, who)| !self.can_start(who))
     }
 
     fn any_can_start(&self) -> bool {
@@ -130,6 +141,9 @@ impl<S: RecordSink> Client<S> {
         if self.next.0 <= now {
             self.connections.begin_use(self.next_origin);
         }
+        if !self.origins().any(|origin| self.lacks_one(origin, now)) {
+            self.connections.stay();
+        }
         self.note_full(now);
         for origin in self.origins() {
             let Some((due, who)) = self.next_held_of(origin) else { continue };
@@ -146,7 +160,9 @@ impl<S: RecordSink> Client<S> {
                 Who::Waiting(id) if self.release_others(id) => return (true, None),
                 Who::Waiting(_) | Who::Arrival(_) => {}
             }
-            if let Some((id, useless)) = self.connections.drain_for(origin) {
+            if self.lacks_one(origin, now)
+                && let Some((id, useless)) = self.connections.drain_one()
+            {
                 return (true, useless.then(|| self.close(id, now)));
             }
         }

@@ -436,7 +436,8 @@ impl<S: RecordSink> Client<S> {
                 self.take_back(id);
                 let (session, connection) = self.finish(id, outcome, now);
                 let close = self.set_free(connection, session, now);
-                self.go_on(session, outcome, Sent::No, then, now).or(close)
+                let next = self.go_on(session, outcome, Sent::No, then, now);
+                self.both(close, next)
             }
             RequestEvent::Sent(bytes) => {
                 self.tell_start();
@@ -487,7 +488,17 @@ impl<S: RecordSink> Client<S> {
         self.next_non_arrival = UNKNOWN;
         let (session, connection) = self.finish(id, outcome, now);
         let close = self.set_free(connection, session, now);
-        self.go_on(session, outcome, Sent::Yes, then, now).or(close)
+        let next = self.go_on(session, outcome, Sent::Yes, then, now);
+        self.both(close, next)
+    }
+
+    /// One after the other: a session may leave with one connection closed under it, and have another to close.
+    #[inline]
+    fn both(&mut self, first: Option<Action>, second: Option<Action>) -> Option<Action> {
+        if first.is_some() {
+            self.pending.extend(second);
+        }
+        first.or(second)
     }
 
     /// When this request was due.
@@ -648,8 +659,8 @@ impl<S: RecordSink> Client<S> {
         }
         let (session, connection) = self.finish(id, Outcome::Timeout, now);
         let close = self.set_free(connection, session, now);
-        let close = self.go_on(session, Outcome::Timeout, Sent::Yes, SessionControl::Continue, now).or(close);
-        self.pending.extend(close);
+        let next = self.go_on(session, Outcome::Timeout, Sent::Yes, SessionControl::Continue, now);
+        self.pending.extend(close.into_iter().chain(next));
         Action::Cancel(connection, id)
     }
 
