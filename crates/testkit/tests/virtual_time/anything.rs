@@ -8,7 +8,7 @@ use headway_testkit::{Connect, Generator};
 use headway_workload::journey::{Journey, Node};
 use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Source};
 use headway_workload::users::{Level, UserPhase};
-use headway_workload::{Limits, Process, SessionControl, Shard};
+use headway_workload::{Limits, Process, RequestKey, SessionControl, Shard};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -230,7 +230,8 @@ proptest! {
         for group in &mut plan.groups {
             group.journey = Arc::new(Journey::clone(&group.journey).reaching(&origins));
         }
-        play(&plan, limits, (capacity, spread && capacity > 1), (&replies, &connects), generator, interrupts);
+        let spread = spread && capacity > 1;
+        play(&plan, limits, (capacity, spread), (&replies, &connects), generator, interrupts);
     }
 }
 
@@ -273,6 +274,87 @@ fn an_origin_that_does_not_answer_holds_back_its_own_requests_alone() {
     assert!(of(1).all(|record| record.outcome != Outcome::Ok));
     let lags = of(1).filter_map(|record| Some(record.started.get()? - record.intended - record.wait));
     assert!(lags.max() <= Some(Nanos::ZERO), "a wait for an origin is the generator's");
+}
+
+/// A journey of one request, to either of two origins.
+fn to_either() -> Journey {
+    let ask = |step| vec![Node::Ask { step, repeat: 1, think: None }];
+    Journey::new(&[Node::Choose(vec![(1.0, ask(0)), (1.0, ask(1))])], law("1ms")).unwrap().reaching(&[0, 1])
+}
+
+/// Sessions that arrive at that rate for three seconds, each to either of two origins.
+fn either(rate: f64) -> Plan {
+    let profile = Profile::new(&[Phase::hold(MS(3_000), Rate(rate))]);
+    let source = Source::Arrivals { process: Process::Poisson, profile: Arc::new(profile) };
+    let groups = vec![Group::of(source, to_either(), Connections::Shared)];
+    Plan { seed: 4, groups, measured_from: Nanos::ZERO, end: MS(3_000), shard: Shard::WHOLE }
+}
+
+/// At the cap, all that a request waits for is a connection, whichever origin has them.
+#[test]
+fn a_wait_at_the_cap_of_all_origins_is_no_lag() {
+    for connections in [1, 2, 3, 20] {
+        let connect = |_: Nanos| Connect::After(MS(1));
+        for (rate, hangs) in [(40.0, false), (60.0, true)] {
+            let plan = either(rate);
+            let timeout = MS(2_000);
+            let limits = Limits {
+                connections,
+                max_wait: MS(5_000),
+                timeout,
+                connect_timeout: timeout,
+                drain: Nanos::ZERO,
+            };
+            let request = |_: Nanos, _: usize, key: &RequestKey| {
+                if hangs && key.step == 1 { Reply::Silence } else { Reply::ok(MS(50)) }
+            };
+            let played = Rig::new(&plan, limits, connect, request).run();
+            laws::check(&plan, &limits, &played);
+            laws::check_no_lag(&played);
+            let waited = played.kept.records.iter().filter(|row| row.started.is_some() && row.wait > MS(1));
+            assert_eq!(waited.count() > 0, connections <= 3 || hangs, "{connections} {hangs}");
+        }
+    }
+}
+
+/// No connection is kept for an origin that no request goes to; from its first request on one is, whatever the others need.
+#[test]
+fn a_connection_is_kept_for_an_origin_from_its_first_request_on() {
+    let group = |step: u16, from: i64, rate: f64| {
+        let phases = [Phase::hold(MS(from), Rate(0.0)), Phase::hold(MS(1_000 - from), Rate(rate))];
+        let journey = Journey::new(&[Node::Ask { step, repeat: 1, think: None }], law("1ms")).unwrap();
+        let profile = Arc::new(Profile::new(&phases));
+        let source = Source::Arrivals { process: Process::Constant, profile };
+        Group::of(source, journey.reaching(&[0, 1]), Connections::Shared)
+    };
+    let limits = Limits {
+        connections: 2,
+        max_wait: MS(5_000),
+        timeout: MS(2_000),
+        connect_timeout: MS(2_000),
+        drain: Nanos::ZERO,
+    };
+    for capacity in [1, 4] {
+        for (groups, first) in
+            [(vec![group(0, 0, 400.0)], 0), (vec![group(0, 0, 400.0), group(1, 500, 10.0)], 1)]
+        {
+            let plan =
+                Plan { seed: 1, groups, measured_from: Nanos::ZERO, end: MS(1_000), shard: Shard::WHOLE };
+            let connect = |_: Nanos| Connect::After(MS(1));
+            // As many are under way as two connections carry, at any time: none is ever idle.
+            let request = |_: Nanos, _: usize, _: &RequestKey| Reply::ok(MS(5 * i64::from(capacity)));
+            let rig = Rig::new(&plan, limits, connect, request);
+            let rig = if capacity == 1 { rig } else { rig.carrying(capacity) };
+            let played = rig.run();
+            laws::check(&plan, &limits, &played);
+            laws::check_no_lag(&played);
+            assert_eq!(played.most_open, 2);
+            let late = |row: &&headway_base::Record| row.group == 1 && row.started.is_some();
+            let others: Vec<_> = played.kept.records.iter().filter(late).collect();
+            assert_eq!(others.len(), first * 5, "{capacity}");
+            assert!(others.iter().all(|row| row.wait <= MS(60)), "{capacity} {others:?}");
+        }
+    }
 }
 
 fn play(

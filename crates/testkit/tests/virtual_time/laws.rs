@@ -68,6 +68,13 @@ pub fn check(plan: &Plan, limits: &Limits, played: &Played) {
     }
 }
 
+/// Fails where a generator that is never late has lag: all that a request waits for is then a connection.
+pub fn check_no_lag(played: &Played) {
+    for row in &played.kept.records {
+        assert!(row.kind != Kind::Request || row.lag().is_none_or(|lag| lag == Nanos::ZERO), "{row:?}");
+    }
+}
+
 fn check_rows(plan: &Plan, limits: &Limits, played: &Played) {
     let kept = &played.kept;
     assert!(kept.finished.is_some());

@@ -2,7 +2,8 @@
 //!
 //! Shared connections are used most recently used first, and the one in use is filled before another, so that the set in use is as small
 //! as the load allows. One that belongs to a session is held for that session instead. Each connection leads to one origin; the cap is
-//! of all together. While there may be as many connections as origins, each origin can have one, whatever the others need.
+//! of all together. While there may be as many connections as origins in use, each of these can have one, whatever the others need. An origin
+//! is in use from the first request on that is due there.
 //!
 //! Deliberately absent: the requests that connections carry, and their deadlines ([`super::in_flight`]).
 
@@ -76,10 +77,13 @@ struct Pool {
     unsettled: u32,
     /// Whose turn it is among those available.
     turn: usize,
+    /// Whether a request to there has been due.
+    in_use: bool,
 }
 
 impl Pool {
-    const EMPTY: Pool = Pool { available: Vec::new(), idle: 0, open: 0, expected: 1, unsettled: 0, turn: 0 };
+    const EMPTY: Pool =
+        Pool { available: Vec::new(), idle: 0, open: 0, expected: 1, unsettled: 0, turn: 0, in_use: false };
 }
 
 #[derive(Debug)]
@@ -87,8 +91,14 @@ pub(super) struct Connections {
     slots: Vec<Slot>,
     /// By origin.
     pools: Vec<Pool>,
-    /// Origins to which no connection leads.
+    /// Origins in use.
+    in_use: u32,
+    /// Those of them to which no connection leads.
     bare: u32,
+    /// Connections that drain.
+    draining: u32,
+    /// The one of them that drains for an origin to which none leads, or [`NONE`].
+    makes_way: ConnectionId,
     orphans: Vec<ConnectionId>,
     free: Vec<ConnectionId>,
     /// Most open at once.
@@ -104,7 +114,10 @@ impl Connections {
         Connections {
             slots: Vec::new(),
             pools: vec![Pool::EMPTY],
-            bare: 1,
+            in_use: 0,
+            bare: 0,
+            draining: 0,
+            makes_way: NONE,
             orphans: Vec::new(),
             free: Vec::new(),
             cap: cap.max(1),
@@ -118,13 +131,26 @@ impl Connections {
     pub(super) fn reach(&mut self, origins: usize) {
         while self.pools.len() < origins {
             self.pools.push(Pool::EMPTY);
+        }
+    }
+
+    /// A request to that origin is due, or was.
+    #[inline]
+    pub(super) fn begin_use(&mut self, origin: u16) {
+        let pool = &mut self.pools[usize::from(origin)];
+        if !std::mem::replace(&mut pool.in_use, true) {
+            self.in_use += 1;
             self.bare += 1;
         }
     }
 
-    /// Whether each origin can have a connection while the others have theirs.
+    pub(super) fn is_in_use(&self, origin: u16) -> bool {
+        self.pool(origin).in_use
+    }
+
+    /// Whether each origin in use can have a connection while the others have theirs.
     pub(super) fn has_one_for_each(&self) -> bool {
-        self.cap as usize >= self.pools.len()
+        self.cap >= self.in_use
     }
 
     /// Requests are spread over as many connections as there may be.
@@ -148,13 +174,13 @@ impl Connections {
         &self.pools[usize::from(origin)]
     }
 
-    /// Whether a connection to that origin may be opened. Where the others have none, one of each is left to them.
+    /// Whether a connection to that origin may be opened. Where others in use have none, one of each is left to them.
     #[inline]
     pub(super) fn can_open(&self, origin: u16) -> bool {
         if self.pools.len() == 1 || !self.has_one_for_each() {
             return self.open < self.cap;
         }
-        let others = self.bare - u32::from(self.pool(origin).open == 0);
+        let others = self.bare - u32::from(self.pool(origin).in_use && self.pool(origin).open == 0);
         self.open + others < self.cap
     }
 
@@ -249,6 +275,38 @@ impl Connections {
         self.close_idle_of(self.gives_way(origin, own)?)
     }
 
+    /// Whether no connection leads to that origin, nor can be opened, though each origin can have one.
+    pub(super) fn lacks_one(&self, origin: u16) -> bool {
+        self.pool(origin).open == 0 && self.has_one_for_each() && !self.can_open(origin)
+    }
+
+    /// For an origin that lacks one: a connection of the origin that has most, which takes no further request from now on, and whether it is
+    /// of no more use at once. None while any drains.
+    pub(super) fn drain_one(&mut self) -> Option<(ConnectionId, bool)> {
+        if self.draining > 0 {
+            return None;
+        }
+        let (most, _) = (0..).zip(&self.pools).max_by_key(|(_, pool)| pool.open)?;
+        let can = |slot: &Slot| slot.state == State::Open && slot.origin == most;
+        let all = (0..).zip(&self.slots).filter(|(_, slot)| can(slot));
+        let (id, _) = all.min_by_key(|(_, slot)| slot.carries)?;
+        let useless = self.drain(id);
+        self.makes_way = id;
+        Some((id, useless))
+    }
+
+    /// Nobody needs the room of the one that drains for another origin any more: it takes requests again.
+    pub(super) fn stay(&mut self) {
+        let id = std::mem::replace(&mut self.makes_way, NONE);
+        if id == NONE {
+            return;
+        }
+        self.turn(id, State::Open);
+        if self.slots[id as usize].is_available() {
+            self.pool_of(id).available.push(id);
+        }
+    }
+
     fn close_idle_of(&mut self, origin: u16) -> Option<ConnectionId> {
         let all = &self.pool(origin).available;
         let &id = all.iter().rev().find(|&&id| self.slots[id as usize].carries == 0)?;
@@ -275,6 +333,7 @@ impl Connections {
             origin,
             single,
         };
+        self.begin_use(origin);
         self.opened = self.opened.wrapping_add(1);
         self.open += 1;
         let pool = &mut self.pools[usize::from(origin)];
@@ -309,12 +368,24 @@ impl Connections {
             let pool = self.pool_of(id);
             pool.expected = pool.expected.min(capacity.max(1));
         }
+        let single = self.slot(id).single;
+        self.turn(id, if single { State::Draining } else { State::Open });
         let slot = self.slot(id);
-        slot.state = if slot.single { State::Draining } else { State::Open };
         slot.capacity = capacity.max(1);
         if slot.is_available() {
             self.pool_of(id).available.push(id);
         }
+    }
+
+    /// It is in that state now; in which it was.
+    fn turn(&mut self, id: ConnectionId, state: State) -> State {
+        let was = std::mem::replace(&mut self.slot(id).state, state);
+        if id == self.makes_way {
+            self.makes_way = NONE;
+        }
+        self.draining += u32::from(state == State::Draining);
+        self.draining -= u32::from(was == State::Draining);
+        was
     }
 
     /// The pool of a connection.
@@ -384,12 +455,11 @@ impl Connections {
     pub(super) fn drain(&mut self, id: ConnectionId) -> bool {
         self.withdraw_if_available(id);
         self.settle(id);
-        let slot = self.slot(id);
-        if slot.state == State::Free {
+        if self.slot(id).state == State::Free {
             return false;
         }
-        slot.state = State::Draining;
-        slot.carries == 0
+        self.turn(id, State::Draining);
+        self.slot(id).carries == 0
     }
 
     fn withdraw_if_available(&mut self, id: ConnectionId) {
@@ -423,7 +493,7 @@ impl Connections {
     pub(super) fn orphan(&mut self, id: ConnectionId) {
         self.withdraw_if_available(id);
         self.settle(id);
-        self.slot(id).state = State::Orphan;
+        self.turn(id, State::Orphan);
         self.orphans.push(id);
     }
 
@@ -455,8 +525,7 @@ impl Connections {
     pub(super) fn close(&mut self, id: ConnectionId) {
         self.withdraw_if_available(id);
         self.settle(id);
-        let slot = self.slot(id);
-        if std::mem::replace(&mut slot.state, State::Free) == State::Free {
+        if self.turn(id, State::Free) == State::Free {
             return;
         }
         self.open -= 1;

@@ -58,12 +58,21 @@ impl<S: RecordSink> Client<S> {
             self.deferred_start = Some(DeferredStart { start, session, opens_session: false });
             (session, id)
         };
-        if !self.connections.can_start(plain.origin, false) {
+        if self.held.len() > 1 {
+            self.note_full_of_all(now);
+        } else if !self.connections.can_start(plain.origin, false) {
             let held = self.held_mut(plain.origin);
             held.full_since = Some(now);
             held.stalls.clear();
         }
         Some((on, id, RequestKey { session, k, user: k, step, group, ..RequestKey::default() }))
+    }
+
+    /// The connection may have been what another origin needs.
+    #[cold]
+    #[inline(never)]
+    fn note_full_of_all(&mut self, now: Nanos) {
+        self.note_full(now);
     }
 
     /// The session that a request is.

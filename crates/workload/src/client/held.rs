@@ -75,7 +75,7 @@ impl<S: RecordSink> Client<S> {
     /// When something is to be done about what is held back at several origins.
     pub(super) fn wake_for_held(&self) -> Nanos {
         let one = |(due, who)| match who {
-            _ if self.may_start(who) => due,
+            _ if self.may_start(who) || !self.connections.is_in_use(self.origin_of(who)) => due,
             _ => self.patience_ends(due, who),
         };
         let all = self.origins().filter_map(|origin| self.next_held_of(origin));
@@ -91,15 +91,45 @@ impl<S: RecordSink> Client<S> {
         self.can_start(who) && passes()
     }
 
-    /// Whether the next arrival will be set aside, and what passes it may open a connection.
+    /// Whether what is first may come to nothing, or be set aside, and what passes it open a connection.
     pub(super) fn may_open_for_another(&self) -> bool {
         let shared = |group: &Group| group.connections == Connections::Shared;
-        let blocked = self.next.0 < Nanos::MAX && !self.can_start(Who::Arrival(self.next.1));
-        blocked && self.groups.iter().any(shared)
+        let stopped = |who| self.groups[usize::from(self.group_number(who))].stopped.is_some();
+        // With its first request an origin begins to be in use, which may take a connection from the others.
+        let stays = |who| self.connections.is_in_use(self.origin_of(who)) && self.can_start(who);
+        let passes = |origin| match self.next_held_of(origin) {
+            Some((_, who @ Who::Arrival(_))) => stopped(who) || !stays(who),
+            Some((_, who)) => stopped(who),
+            None => false,
+        };
+        self.groups.iter().any(shared) && self.origins().any(passes)
+    }
+
+    /// Where there are more origins than there may be connections: the origin of what is first, which the cap has held back, and since when
+    /// all the others have waited behind it.
+    pub(super) fn line(&self, now: Nanos) -> Option<(u16, Nanos)> {
+        if self.connections.has_one_for_each() {
+            return None;
+        }
+        let (due, who) = self.next_held_of_all().filter(|(due, _)| *due <= now)?;
+        let origin = self.origin_of(who);
+        let full_since = self.held_of(origin).full_since;
+        let since = full_since.or_else(|| (!self.can_start(who)).then_some(now))?;
+        Some((origin, since.max(due)))
+    }
+
+    /// Whether a request to that origin is due, to which no connection leads, and none can be opened.
+    fn lacks_one(&self, origin: u16, now: Nanos) -> bool {
+        let due = || self.next_held_of(origin).filter(|(due, _)| *due <= now);
+        self.connections.lacks_one(origin) && due().is_some_and(|(_, who)| !self.can_start(who))
     }
 
     fn any_can_start(&self) -> bool {
-        self.origins().any(|origin| self.connections.can_start(origin, false))
+        let own = self.groups.iter().any(|group| group.connections.are_own());
+        let can = |origin| {
+            self.connections.can_start(origin, false) || own && self.connections.can_start(origin, true)
+        };
+        self.origins().any(can)
     }
 
     /// Of several origins: gives up what has waited too long, and sets aside an arrival that its origin holds back while others go on.
@@ -108,6 +138,13 @@ impl<S: RecordSink> Client<S> {
         if let Some(id) = self.connections.take_orphan() {
             return (true, Some(self.close(id, now)));
         }
+        if self.next.0 <= now {
+            self.connections.begin_use(self.next_origin);
+        }
+        if !self.origins().any(|origin| self.lacks_one(origin, now)) {
+            self.connections.stay();
+        }
+        self.note_full(now);
         for origin in self.origins() {
             let Some((due, who)) = self.next_held_of(origin) else { continue };
             if self.is_too_late(who, now) && (due <= now || self.stopping) {
@@ -122,6 +159,11 @@ impl<S: RecordSink> Client<S> {
             match who {
                 Who::Waiting(id) if self.release_others(id) => return (true, None),
                 Who::Waiting(_) | Who::Arrival(_) => {}
+            }
+            if self.lacks_one(origin, now)
+                && let Some((id, useless)) = self.connections.drain_one()
+            {
+                return (true, useless.then(|| self.close(id, now)));
             }
         }
         if self.set_aside_at() <= now {
@@ -159,6 +201,7 @@ impl<S: RecordSink> Client<S> {
         let session = self.sessions.of(id);
         session.state = State::Waiting;
         let origin = session.origin;
+        self.connections.begin_use(origin);
         self.held_mut(origin).waiting.push_back(id);
     }
 

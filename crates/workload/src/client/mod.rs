@@ -436,7 +436,8 @@ impl<S: RecordSink> Client<S> {
                 self.take_back(id);
                 let (session, connection) = self.finish(id, outcome, now);
                 let close = self.set_free(connection, session, now);
-                self.go_on(session, outcome, Sent::No, then, now).or(close)
+                let next = self.go_on(session, outcome, Sent::No, then, now);
+                self.both(close, next)
             }
             RequestEvent::Sent(bytes) => {
                 self.tell_start();
@@ -487,7 +488,17 @@ impl<S: RecordSink> Client<S> {
         self.next_non_arrival = UNKNOWN;
         let (session, connection) = self.finish(id, outcome, now);
         let close = self.set_free(connection, session, now);
-        self.go_on(session, outcome, Sent::Yes, then, now).or(close)
+        let next = self.go_on(session, outcome, Sent::Yes, then, now);
+        self.both(close, next)
+    }
+
+    /// One after the other: a session may leave with one connection closed under it, and have another to close.
+    #[inline]
+    fn both(&mut self, first: Option<Action>, second: Option<Action>) -> Option<Action> {
+        if first.is_some() {
+            self.pending.extend(second);
+        }
+        first.or(second)
     }
 
     /// When this request was due.
@@ -634,10 +645,10 @@ impl<S: RecordSink> Client<S> {
         refused || self.stopping || now > self.last_of(who)
     }
 
-    /// Whether a request to that origin has fallen due and not started.
+    /// Whether a request to that origin has fallen due and not started, or may have, behind an arrival to another.
     #[inline]
     fn holds_back(&self, origin: u16, now: Nanos) -> bool {
-        !self.held_of(origin).waiting.is_empty() || (self.next.0 <= now && self.next_origin == origin)
+        !self.held_of(origin).waiting.is_empty() || self.next.0 <= now
     }
 
     /// A request's deadline has passed.
@@ -648,8 +659,8 @@ impl<S: RecordSink> Client<S> {
         }
         let (session, connection) = self.finish(id, Outcome::Timeout, now);
         let close = self.set_free(connection, session, now);
-        let close = self.go_on(session, Outcome::Timeout, Sent::Yes, SessionControl::Continue, now).or(close);
-        self.pending.extend(close);
+        let next = self.go_on(session, Outcome::Timeout, Sent::Yes, SessionControl::Continue, now);
+        self.pending.extend(close.into_iter().chain(next));
         Action::Cancel(connection, id)
     }
 
@@ -731,9 +742,10 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
-    /// After a start: the cap may be reached now, or no request be held back any more.
+    /// After a start, and of several origins before each: the cap may be reached now, or no request be held back any more.
     #[inline]
     fn note_full(&mut self, now: Nanos) {
+        let line = self.line(now);
         for origin in self.origins() {
             let own = self.next_held_of(origin).is_some_and(|(_, who)| self.needs_own(who));
             let state = (self.connections.can_start(origin, own), self.holds_back(origin, now));
@@ -745,6 +757,11 @@ impl<S: RecordSink> Client<S> {
                 (true, true) => before,
                 (true, false) => None,
             };
+            if let Some((first, since)) = line
+                && first != origin
+            {
+                held.full_since = before.or(Some(since));
+            }
             if held.full_since != before {
                 held.stalls.clear();
             }
