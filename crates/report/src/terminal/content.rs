@@ -1,6 +1,6 @@
 //! Sections of the content model as lines: the columns and rows that 80 columns have room for.
 
-use super::grid::{Grid, shorten};
+use super::grid::{Grid, shorten, shorten_all};
 use super::layout::{Align, INDENT, Page, Span, WIDTH, cell, span};
 use crate::content::{Block, Cell, Column, Facts, Footnotes, Row, Section, Table};
 use crate::format::{plural, visible};
@@ -83,11 +83,13 @@ fn fixed(page: &mut Page, table: &Table, flag: &str, shown: &[usize], rows: &[&R
         page.line(&cells);
     }
     let mut notes = Footnotes::default();
-    for row in rows {
-        let first = &row.cells[0];
-        let indent = if flag.is_empty() { INDENT } else { NOTES };
+    let indent = if flag.is_empty() { INDENT } else { NOTES };
+    let room = column(0).width - indent;
+    let names: Vec<String> = rows.iter().map(|row| visible(&row.cells[0].text)).collect();
+    let names = shorten_all(&names.iter().map(String::as_str).collect::<Vec<_>>(), room);
+    for (row, name) in rows.iter().zip(names) {
         let mut cells = vec![cell(Tone::Bad, flag, indent, Align::Left)];
-        cells.push(cell(first.tone, &first.text, column(0).width - indent, Align::Left));
+        cells.push(cell(row.cells[0].tone, name, room, Align::Left));
         shown.iter().skip(1).for_each(|&i| numbers(&mut cells, &row.cells[i], column(i), &mut notes));
         page.line(&cells);
     }
