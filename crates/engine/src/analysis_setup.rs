@@ -1,5 +1,6 @@
 //! What the statistics need to know of a plan before the first record.
 
+use crate::manifest::{Apart, Manifest};
 use headway_base::{Nanos, Profile, TimeScale};
 use headway_stats::summary::PlanSummary;
 use headway_stats::{PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
@@ -22,6 +23,13 @@ pub(crate) fn tolerating(setup: Setup, asked: &PlanSummary) -> Setup {
         redirects_expected: asked.redirects_expected.clone(),
         ..setup
     }
+}
+
+/// The same of the records that a manifest is of, which are those of these shards of its plan.
+pub(crate) fn of_manifest(manifest: &Manifest, plan: &Plan, shards: &[Shard], sources: usize) -> Setup {
+    let users_apart = manifest.apart.iter().flat_map(|apart| users_apart(plan, apart)).collect();
+    let setup = of_shards(plan, shards, &manifest.asked.steps, sources);
+    tolerating(Setup { users_apart, ..setup }, &manifest.asked)
 }
 
 /// The same of several shards of a plan, analysed together.
@@ -73,6 +81,13 @@ fn logged(plan: &Plan, shards: &[Shard]) -> Option<PlanLaw> {
     let gap_cov = trace.gap_cov;
     let profile = trace.profile().scaled(share);
     Some(PlanLaw { profile, gap_cdf: None, gap_cov, dispersion: gap_cov * gap_cov, poisson: false })
+}
+
+/// Users of each shard over time, with how far its zero is behind.
+fn users_apart(plan: &Plan, apart: &Apart) -> Vec<(Nanos, UsersAsked)> {
+    let own =
+        |(shard, &behind): (&String, &i64)| Some((Nanos(behind), users(plan, &[Shard::parse(shard).ok()?])?));
+    apart.behind_ns.iter().filter_map(own).collect()
 }
 
 /// Users of the closed groups over time, those of these shards; none where several groups' phases do not fit together.

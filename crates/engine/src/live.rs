@@ -331,8 +331,16 @@ impl Live {
             Some(Start::In(_)) | None => None,
         };
         // When it begins is not known yet, and not among what shards have in common.
-        let manifest = Manifest::new(spec, Some(&self.shown_target), None, 0);
+        let manifest = self.manifest(spec, None, 0);
         Seat::take(address, &manifest, spec.plan.shard, start).map(Some)
+    }
+
+    /// The manifest of a run, with what shards have in common.
+    fn manifest(&self, spec: &RunSpec, threads: Option<u32>, zero_unix_ns: i128) -> Manifest {
+        let mut manifest = Manifest::new(spec, Some(&self.shown_target), threads, zero_unix_ns);
+        manifest.asked.origins = self.others.iter().map(|origin| self.shown(origin)).collect();
+        manifest.sent = self.script.sent();
+        manifest
     }
 
     pub(crate) fn play(
@@ -387,9 +395,8 @@ impl Live {
             _ => Clock::starting_in(LEAD),
         });
         let zero = clock.unix_nanos(Nanos::ZERO);
-        let mut manifest = Manifest::new(spec, Some(&self.shown_target), Some(threads), zero);
+        let mut manifest = self.manifest(spec, Some(threads), zero);
         let protocols = self.protocols(plan, &self.target);
-        manifest.asked.origins = self.others.iter().map(|origin| self.shown(origin)).collect();
         let is_http = self.target.scheme.is_http();
         let http = if self.target.scheme == Scheme::H2c { HttpVersion::Http2 } else { self.http };
         manifest.asked.http = is_http.then(|| http.name().to_owned());

@@ -7,9 +7,10 @@ use headway_records::{Metadata, metadata};
 use headway_stats::Facts;
 use headway_stats::summary::{PlanKind, PlanSummary, Source};
 use headway_workload::arrivals::Trace;
-use headway_workload::plan::{self as workload, Group};
+use headway_workload::plan::{self as workload, Group, GroupDocument, PhaseDocument, SourceDocument};
 use headway_workload::{Plan, Shard};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,9 +33,28 @@ pub struct Manifest {
     pub plan: headway_workload::plan::Document,
     /// What was asked for, as the summary shows it.
     pub asked: PlanSummary,
+    /// What the steps of a live run send, secrets replaced ([`Script::sent`](headway_workload::content::Script::sent)).
+    #[serde(default)]
+    pub sent: String,
     /// The shards that were merged, `i/N`, if some of the plan are missing; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<String>,
+    /// How the shards that were merged began, if not together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Apart>,
+}
+
+/// Merged shards that did not begin together: their records are placed by the clocks of their machines.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Apart {
+    /// How far the zero of each shard, `i/N`, is behind that of the merged run, nanoseconds.
+    pub behind_ns: BTreeMap<String, i64>,
+    /// Requests that were due in the measured phase of their shard.
+    pub requests: u64,
+    /// Of these, the ones that are outside of the merged run's measured phase.
+    pub outside: u64,
+    /// Planned arrivals that the merged run's measured phase has fewer than those of the shards.
+    pub lacking: u64,
 }
 
 /// Name and version of the document's shape.
@@ -59,6 +79,45 @@ fn trace(group: &Group) -> Option<&Trace> {
         workload::Source::Trace(trace) => Some(trace),
         _ => None,
     }
+}
+
+/// How the load of a group comes, but for its phases.
+fn comes(group: &GroupDocument) -> String {
+    match &group.source {
+        SourceDocument::Arrivals { process, .. } => process.clone(),
+        SourceDocument::Trace { arrivals, end_ns, fingerprint, spread, .. } => {
+            let spread = if *spread { ", spread over its steps" } else { "" };
+            format!(
+                "a log of {arrivals} arrivals up to {}{spread}, fingerprint {fingerprint}",
+                Nanos(*end_ns)
+            )
+        }
+        SourceDocument::AtOnce(sessions) => format!("{sessions} at once"),
+        SourceDocument::Users { requests: None, .. } => "users".to_owned(),
+        SourceDocument::Users { requests: Some(n), .. } => format!("{n} requests of users"),
+        SourceDocument::Connecting { .. } => "sockets that are kept connecting".to_owned(),
+    }
+}
+
+/// The rate per second, or the number of users, over time.
+fn phases(group: &GroupDocument) -> String {
+    let (SourceDocument::Arrivals { phases, .. }
+    | SourceDocument::Users { phases, .. }
+    | SourceDocument::Connecting { phases }) = &group.source
+    else {
+        return "empty".to_owned();
+    };
+    let phase = |p: &PhaseDocument| match p.from == p.to {
+        true => format!("{}@{}", Nanos(p.length_ns), p.to),
+        false => format!("{}@{}..{}", Nanos(p.length_ns), p.from, p.to),
+    };
+    phases.iter().map(phase).collect::<Vec<_>>().join(", ")
+}
+
+/// What its users do, as it is written down.
+fn journey(group: &GroupDocument) -> String {
+    let shown = GroupDocument { name: String::new(), source: SourceDocument::AtOnce(0), ..group.clone() };
+    serde_json::to_string(&shown).unwrap_or_default()
 }
 
 impl Manifest {
@@ -115,7 +174,9 @@ impl Manifest {
             started_at: zero.to_string(),
             plan: spec.plan.document(),
             asked,
+            sent: String::new(),
             shards: Vec::new(),
+            apart: None,
         }
     }
 
@@ -134,6 +195,7 @@ impl Manifest {
             plan: Some(self.asked.clone()),
             started_at: (source == Source::Live).then(|| self.started_at.clone()),
             resolution: Some(Nanos(1)),
+            outside: self.apart.as_ref().map_or(0, |apart| apart.lacking),
             ..Facts::default()
         }
     }
@@ -148,20 +210,37 @@ impl Manifest {
         Ok(shards.iter().map(|shard| Shard::parse(shard)).collect::<Result<_, _>>()?)
     }
 
-    /// What all shards of one run have in common, apart from how many there are: what each is, in words, and its value.
-    pub fn in_common(&self) -> [(&'static str, String); 10] {
+    /// What all shards of one run have in common, apart from how many there are: what each is, in words, and its value. The name of a
+    /// log is not among it: its copy may have another elsewhere, and the instants tell it.
+    pub fn in_common(&self) -> [(&'static str, String); 14] {
         let (plan, asked) = (&self.plan, &self.asked);
+        let groups = |of: fn(&GroupDocument) -> String| {
+            let all = plan.groups.iter().map(|group| match plan.groups.len() {
+                1 => of(group),
+                _ => format!("{}: {}", group.name, of(group)),
+            });
+            all.collect::<Vec<_>>().join("; ")
+        };
+        let list = |items: &[String]| match items {
+            [] => "empty".to_owned(),
+            items => items.join(", "),
+        };
+        let time = |seconds: Option<f64>| seconds.map_or("none".to_owned(), |seconds| seconds.to_string());
         [
             ("the version of the plan", plan.version.to_string()),
             ("the seed", plan.seed.to_string()),
-            ("the plan", serde_json::to_string(&plan.groups).unwrap_or_default() + &asked.origins.join(", ")),
+            ("the target", asked.target.clone().unwrap_or_else(|| "a model".to_owned())),
+            ("the way that load comes", groups(comes)),
+            ("the list of phases", groups(phases)),
+            ("the journey", groups(journey)),
+            ("the list of other origins", list(&asked.origins)),
             ("the end of the warm-up, in ns,", plan.measured_from_ns.to_string()),
             ("the end of the plan, in ns,", plan.end_ns.to_string()),
-            ("the list of steps", asked.steps.join(", ")),
-            ("the list of thresholds", asked.thresholds.join(", ")),
-            ("the time-out, in s,", format!("{:?}", asked.timeout_s)),
-            ("--tolerance time-scale, in s,", format!("{:?}", asked.time_scale_s)),
-            ("live or simulated", asked.target.is_some().to_string()),
+            ("the list of steps", list(&asked.steps)),
+            ("the content of requests", self.sent.clone()),
+            ("the list of thresholds", list(&asked.thresholds)),
+            ("the time-out, in s,", time(asked.timeout_s)),
+            ("--tolerance time-scale, in s,", time(asked.time_scale_s)),
         ]
     }
 

@@ -11,8 +11,9 @@ mod tests;
 
 use crate::destination::StoreError;
 use crate::destination::layout::Done;
-use crate::manifest::Manifest;
+use crate::manifest::{Apart, Manifest};
 use crate::recompute::{Told, cut_short};
+use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos, Record};
 use headway_records::{By, Limits, Merge, RunFolder};
 use headway_stats::summary::evidence::{LostShard, Run as RunEvidence, ShortShard};
@@ -22,6 +23,8 @@ use headway_stats::summary::{
 use headway_stats::{Summary, Threshold};
 use headway_workload::arrivals::Arrival;
 use headway_workload::{Plan, Shard};
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -216,13 +219,34 @@ struct Tally {
     rows: u64,
     /// Requests that were sent.
     sent: u64,
+    /// Requests in the measured phase of the shard,
+    measured: u64,
+    /// those of them that are not in the merged run's,
+    outside: u64,
+    /// and arrivals of the plan that the shard's has more than it has there.
+    lacking: i64,
 }
 
 impl Tally {
-    fn count(&mut self, row: &Record) {
+    /// Takes a row that the shard places at `own` and the merged run at `merged`.
+    fn count(&mut self, row: &Record, own: Nanos, merged: Nanos, measured: &Range<Nanos>) {
         self.rows += 1;
-        self.sent += u64::from(row.kind == Kind::Request && row.sent.is_some());
+        if row.kind != Kind::Request {
+            return;
+        }
+        self.sent += u64::from(row.sent.is_some());
+        let (here, there, n) = (measured.contains(&own), measured.contains(&merged), row.count);
+        self.measured += if here { u64::from(n) } else { 0 };
+        self.outside += if here && !there { u64::from(n) } else { 0 };
+        if row.due == Trigger::Arrival && row.attempt == 0 {
+            self.lacking += (i64::from(here) - i64::from(there)) * i64::from(n);
+        }
     }
+}
+
+/// The measured phase, as the statistics have it.
+fn measured(plan: &Plan) -> Range<Nanos> {
+    plan.measured_from..plan.end() + Nanos(1)
 }
 
 impl Shards {
@@ -301,20 +325,19 @@ impl Shards {
     }
 
     fn merge_within(self, out: &RunFolder, limits: Limits) -> Result<Merged, Error> {
-        let manifest = self.manifest();
-        let (document, thresholds) = (manifest.json(), self.thresholds().map_err(Error::Unreadable)?);
-        let pass::Passed { mut summary, truncated, tallies } =
+        let mut manifest = self.manifest();
+        let thresholds = self.thresholds().map_err(Error::Unreadable)?;
+        let pass::Passed { mut summary, truncated, tallies, apart } =
             pass::merge(&self, out, limits, &manifest, &thresholds)?;
-        let written = out.write_new(headway_records::folder::PLAN, &document.map_err(Error::Unwritable)?);
+        manifest.apart = apart;
+        let document = manifest.json().map_err(Error::Unwritable)?;
+        let written = out.write_new(headway_records::folder::PLAN, &document);
         written.map_err(unwritable)?;
         if let Some(bytes) = crate::manifest::arrivals(&self.plan) {
             out.write_new(headway_records::folder::ARRIVALS, &bytes).map_err(unwritable)?;
         }
         for run in self.runs.iter().filter(|run| truncated.contains(&run.folder.records())) {
             summary.verdict.findings.push(cut_short(&run.place));
-        }
-        if let Some(finding) = self.started_apart() {
-            summary.verdict.findings.push(finding);
         }
         summary.shards = self.coverage(&tallies, &truncated, &missing(&self.plan, &manifest.shards));
         let short: Vec<ShortShard> = summary.shards.iter().filter_map(short).collect();
@@ -380,6 +403,7 @@ impl Shards {
             plan: headway_workload::plan::Document { shard: Shard::WHOLE.to_string(), ..first.plan.clone() },
             asked,
             shards: if whole { Vec::new() } else { here },
+            apart: self.apart(),
             ..first.clone()
         }
     }
@@ -427,18 +451,23 @@ impl Shards {
         Some(all)
     }
 
-    fn started_apart(&self) -> Option<Finding> {
-        let zeros = || self.runs.iter().map(|run| run.manifest.zero_unix_ns);
-        let apart = Nanos(zeros().max()? - zeros().min()?);
-        (apart > SAME_ZERO).then(|| Finding {
-            id: FindingId::ShardsApart,
-            severity: Severity::Warning,
-            evidence: vec![RunEvidence::ShardsApart { apart_s: apart.as_secs_f64() }.into()],
-            value: Some(apart.as_secs_f64()),
-            limit: Some(SAME_ZERO.as_secs_f64()),
-            n: self.runs.len() as u64,
-            ..Finding::default()
-        })
+    /// How the shards began, if not together; what lies outside is known after their records.
+    fn apart(&self) -> Option<Apart> {
+        let behind = self.runs.iter().map(|run| (run.shard.to_string(), self.behind(run).0));
+        let behind_ns: BTreeMap<String, i64> = behind.collect();
+        let apart = Nanos(behind_ns.values().max()? - behind_ns.values().min()?);
+        (apart > SAME_ZERO).then(|| Apart { behind_ns, ..Apart::default() })
+    }
+
+    /// How far the records of that shard are moved in the merged run.
+    fn moved(&self, run: &Run, limits: Limits) -> Nanos {
+        let behind = self.behind(run);
+        if Nanos(behind.0.abs()) <= limits.same_zero { Nanos::ZERO } else { behind }
+    }
+
+    /// How far the zero of that shard is behind that of the merged run, which is the first one's.
+    fn behind(&self, run: &Run) -> Nanos {
+        Nanos(run.manifest.zero_unix_ns - self.runs[0].manifest.zero_unix_ns)
     }
 }
 
@@ -533,16 +562,16 @@ impl Run {
     }
 
     /// Holds each record of an arrival to the plan, bit for bit, in the order of the plan; what there is.
-    fn held_to(&self, plan: &Plan) -> Result<Tally, Error> {
+    fn held_to(&self, plan: &Plan, behind: Nanos) -> Result<Tally, Error> {
         let unreadable = |error: headway_records::Error| Error::Unreadable(error.into());
         let arrives = held::arriving(plan);
         let mut planned: Vec<_> =
             (0..plan.groups.len()).map(|group| plan.sessions_of(group, self.shard).peekable()).collect();
         let rows = Merge::of_log(&self.folder.records(), By::Intended).map_err(unreadable)?;
-        let mut tally = Tally::default();
+        let (mut tally, measured) = (Tally::default(), measured(plan));
         for row in rows {
             let row = row.map_err(unreadable)?;
-            tally.count(&row);
+            tally.count(&row, row.arrived, row.arrived + behind, &measured);
             if !held::is_planned(&row, &arrives) {
                 continue;
             }

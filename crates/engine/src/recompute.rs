@@ -1,8 +1,8 @@
 //! The summary of a recorded run from its records and its manifest. What the generator said of itself is not in them.
 
-use crate::analysis_setup::{of_shards, tolerating};
-use crate::manifest::Manifest;
-use crate::merge::{missing, say_missing};
+use crate::analysis_setup::of_manifest;
+use crate::manifest::{Apart, Manifest};
+use crate::merge::{SAME_ZERO, missing, say_missing};
 use crate::reasons::explain;
 use anyhow::{Result, ensure};
 use headway_base::{Batch, Kind, Nanos, Record};
@@ -83,10 +83,15 @@ impl Recomputed {
         let Recomputed { manifest, plan, shards, workers, thresholds, analysis, .. } = self;
         // By the time of the first records every worker of a log of several shards has been met.
         let analysis = analysis.get_or_insert_with(|| {
-            let setup = of_shards(plan, shards, &manifest.asked.steps, workers.batches.len());
-            Analysis::new(tolerating(setup, &manifest.asked)).judging(std::mem::take(thresholds))
+            let setup = of_manifest(manifest, plan, shards, workers.batches.len());
+            Analysis::new(setup).judging(std::mem::take(thresholds))
         });
         workers.hand_over(analysis, last);
+    }
+
+    /// How the shards of these records began, which is known in full after the last one.
+    pub(crate) fn began(&mut self, apart: Option<Apart>) {
+        self.manifest.apart = apart;
     }
 
     /// The summary; the log of the records has its end mark if `whole`.
@@ -101,6 +106,7 @@ impl Recomputed {
         };
         let mut summary = analysis.map(|analysis| analysis.finish(facts)).unwrap_or_default();
         summary.shards = told.shards;
+        summary.verdict.findings.extend(began_apart(manifest.apart.as_ref()));
         explain(&mut summary, &told.reasons);
         say_missing(&mut summary, &missing(&plan, &manifest.shards));
         summary
@@ -190,6 +196,21 @@ impl Workers {
             batch.records.clear();
         }
     }
+}
+
+/// That the shards did not begin together.
+fn began_apart(apart: Option<&Apart>) -> Option<Finding> {
+    let Apart { behind_ns, requests, outside, .. } = apart?;
+    let apart_s = Nanos(behind_ns.values().max()? - behind_ns.values().min()?).as_secs_f64();
+    Some(Finding {
+        id: FindingId::ShardsApart,
+        severity: Severity::Warning,
+        evidence: vec![Run::ShardsApart { apart_s, outside: *outside, of: *requests }.into()],
+        value: Some(apart_s),
+        limit: Some(SAME_ZERO.as_secs_f64()),
+        n: behind_ns.len() as u64,
+        ..Finding::default()
+    })
 }
 
 /// That the log in that run folder has no end mark.

@@ -3,7 +3,7 @@
 //! The records go through the collector, as those of a run do. What has started and not ended yet waits here, so that memory is bounded
 //! by the requests that were in flight. Deliberately absent: what the generator said of itself, which no log holds.
 
-use crate::analysis_setup::{of_shards, tolerating};
+use crate::analysis_setup::of_manifest;
 use crate::collect::{Collector, Observer};
 use crate::manifest::Manifest;
 use crate::recompute::Workers;
@@ -46,8 +46,8 @@ pub fn replay(
         workers.of(row.shard);
     }
     let labels = &manifest.asked.steps;
-    let setup = of_shards(&plan, &manifest.shards()?, labels, workers.batches.len());
-    let analysis = Analysis::new(tolerating(setup, &manifest.asked)).judging(thresholds);
+    let setup = of_manifest(&manifest, &plan, &manifest.shards()?, workers.batches.len());
+    let analysis = Analysis::new(setup).judging(thresholds);
     let facts = manifest.facts(manifest.source());
     let mut collector = Collector::new(analysis, None, labels, facts.clone(), observers);
 

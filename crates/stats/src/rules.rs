@@ -142,6 +142,8 @@ pub(crate) struct Evidence<'a> {
     pub requests_asked: Option<u64>,
     /// Segments that were complete when the run ended.
     pub filled: usize,
+    /// Planned arrivals of the measured phase that have no records in it, since shards began apart.
+    pub outside: u64,
     pub send_cost: Option<Nanos>,
     /// Workers whose records were analysed.
     pub sources: usize,
@@ -169,7 +171,13 @@ impl Evidence<'_> {
         let started: u64 = self.segments().iter().map(|s| s.started).sum();
         let waited = || self.segments().iter().any(|s| s.waited(TimeScale::SHORTEST) > 0);
         let never = || self.requests.never.iter().any(|&never| never > 0);
-        self.simulated && self.kept.compares && started > 0 && self.kept.lag.max == 0 && !waited() && !never()
+        self.simulated
+            && self.kept.compares
+            && started > 0
+            && self.kept.lag.max == 0
+            && !waited()
+            && !never()
+            && self.outside == 0
     }
 
     /// When requests were late, as ranges of seconds.
@@ -337,7 +345,12 @@ fn sent_share(e: &Evidence) -> Vec<Measurement> {
         let (sent, all) = not_sent.share_of(s.started);
         (sent, if excused { all } else { all + given_up })
     };
-    let shares: Vec<_> = segments.map(of).collect();
+    let mut shares: Vec<_> = segments.map(of).collect();
+    // A number that is known, and no sample: every segment bears its part.
+    let parts = shares.len() as u64;
+    for (part, (_, all)) in (0..).zip(&mut shares) {
+        *all += e.outside / parts + u64::from(part < e.outside % parts);
+    }
     vec![Measurement::of_share(&shares, Why::NothingDue)]
 }
 

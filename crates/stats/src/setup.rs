@@ -156,6 +156,9 @@ pub struct Setup {
     pub plan: Option<PlanLaw>,
     /// Users of the closed groups over time, this process's part; none where there are none.
     pub users: Option<UsersAsked>,
+    /// The same of each process whose records are analysed, with how far its zero is behind that of the records; empty where all have
+    /// one zero.
+    pub users_apart: Vec<(Nanos, UsersAsked)>,
     /// What a session that arrives is to do, by group; empty where that is not known.
     pub asks_per_session: Vec<SessionAsked>,
     /// Requests of fixed work that this process is to send.
@@ -190,6 +193,7 @@ impl Default for Setup {
             workload: Workload::Open,
             plan: None,
             users: None,
+            users_apart: Vec::new(),
             asks_per_session: Vec::new(),
             requests_asked: None,
             redirected_from: None,
@@ -332,6 +336,8 @@ pub struct Facts {
     pub generator: Option<Generator>,
     /// When the run was cut short, if it was. Nothing due later may have been recorded.
     pub interrupted_at: Option<Nanos>,
+    /// Planned arrivals of the measured phase that its records lack, since the processes which sent them began apart.
+    pub outside: u64,
     /// Resolution of the stamps.
     pub resolution: Option<Nanos>,
     /// Cost of one send: the least headway that one thread can produce.

@@ -30,6 +30,7 @@ pub(crate) struct Loops {
     measured: Measured,
     workload: Workload,
     asked: Option<UsersAsked>,
+    apart: Vec<(Nanos, UsersAsked)>,
     think_asked: Option<f64>,
     /// Requests under way: from start to end, and in an open workload from when they were due, for there the backlog counts.
     pub under_way: Levels,
@@ -82,6 +83,7 @@ impl Loops {
             measured,
             workload: setup.workload,
             asked: setup.users.clone(),
+            apart: setup.users_apart.clone(),
             think_asked: setup.think_s,
             under_way: match setup.workload {
                 Workload::Open => Levels::means_alone(measured),
@@ -192,10 +194,17 @@ impl Loops {
     pub fn users_held(&self) -> Option<[(f64, f64); SEGMENTS]> {
         let asked = self.asked.as_ref()?;
         let at = |s: usize| Nanos::from_secs_f64(self.measured.segment_start(s));
-        let asked: [f64; SEGMENTS] = std::array::from_fn(|s| asked.mean(&(at(s)..at(s + 1))).unwrap_or(0.0));
+        let mean = |asked: &UsersAsked, s: usize, behind: Nanos| {
+            asked.mean(&(at(s) - behind..at(s + 1) - behind)).unwrap_or(0.0)
+        };
+        let asked: [f64; SEGMENTS] = std::array::from_fn(|s| mean(asked, s, Nanos::ZERO));
         if self.told.n == 0 {
             let seen = self.seen as f64;
-            return Some(asked.map(|asked| (asked.min(seen), asked)));
+            return Some(std::array::from_fn(|s| {
+                let sent: f64 = self.apart.iter().map(|(behind, own)| mean(own, s, *behind)).sum();
+                let there = if self.apart.is_empty() { asked[s] } else { sent.min(asked[s]) };
+                (there.min(seen), asked[s])
+            }));
         }
         let (told, sessions) = (self.told.means(), self.sessions.active.means());
         Some(std::array::from_fn(|s| (told[s] - sessions[s], asked[s])))

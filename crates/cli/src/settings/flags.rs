@@ -12,8 +12,10 @@ use headway_engine::manifest::STEP;
 use headway_stats::Threshold;
 use headway_workload::Target;
 use headway_workload::arrivals::{Arriving, TraceOf};
-use headway_workload::scenario::{MOST_STEPS, Override};
+use headway_workload::redact::Redactor;
+use headway_workload::scenario::{LONGEST_NAME, MOST_STEPS, Override};
 use headway_workload::target::Scheme;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Methods that are keys of a step.
@@ -177,7 +179,11 @@ fn made(args: &LoadArgs, connections: Option<&Given<u64>>, step: &str) -> Result
 
 /// A step for each request that labels of a log name: method and path, as access logs have them. Others have no step.
 fn own_steps(file: &str, labels: &[String]) -> Result<serde_json::Value> {
-    let steps: Vec<serde_json::Value> = labels.iter().filter_map(|label| own_step(label)).collect();
+    // Labels that differ in secrets alone are one step, for its name has none.
+    let (redactor, mut named) = (Redactor::default(), HashSet::new());
+    let mut is_new = |label: &&String| named.insert(redactor.hide(label).into_owned());
+    let steps: Vec<serde_json::Value> =
+        labels.iter().filter(|label| is_new(label)).filter_map(|label| own_step(label)).collect();
     let some = || labels.iter().take(3).map(|label| format!("'{label}'")).collect::<Vec<_>>().join(", ");
     match steps.len() {
         0 => bail!(
@@ -197,8 +203,9 @@ fn own_step(label: &str) -> Option<serde_json::Value> {
     let (method, path) = label.split_once(' ')?;
     let plain = !path.contains(|c: char| c.is_whitespace() || c.is_control());
     let token = !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase());
-    // What stands in such brackets would be looked up.
-    if !(plain && token && path.starts_with('/')) || label.contains("{{") || label.contains("${") {
+    // What stands in such brackets would be looked up, and what follows # is not sent.
+    let other = ["{{", "${", "#"].iter().any(|part| label.contains(part)) || method == "CONNECT";
+    if !(plain && token && path.starts_with('/')) || other || label.chars().count() > LONGEST_NAME {
         return None;
     }
     Some(match VERBS.contains(&method) {

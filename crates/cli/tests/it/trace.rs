@@ -100,7 +100,13 @@ fn an_access_log_gives_its_own_requests() {
     let row = |second: usize, request: &str| {
         format!("127.0.0.1 - - [10/Oct/2025:13:55:{second:02} +0000] \"{request}\" 200 5 \"-\" \"x\"\n")
     };
-    let requests = ["GET /a?x=1 HTTP/1.1", "POST /b HTTP/1.1", "GET /a HTTP/1.1", "-", "PURGE /c HTTP/1.1"];
+    let requests = [
+        "GET /a?x=1 HTTP/1.1",
+        "POST /b HTTP/1.1",
+        "GET /a HTTP/1.1",
+        "GET /a#b HTTP/1.1",
+        "PURGE /c HTTP/1.1",
+    ];
     fs::write(&log, (0..50).map(|i| row(i, requests[i % 5])).collect::<String>()).unwrap();
     let trace = format!("trace({},requests=own)", log.display());
     let settings = resolve(&["http://127.0.0.1:1", "--arrivals", &trace, "-H", "x-a: b"]).unwrap();
@@ -108,7 +114,23 @@ fn an_access_log_gives_its_own_requests() {
     assert_eq!(settings.spec.labels, ["GET /a", "POST /b", "PURGE /c"]);
     assert!(plan.is_open());
     assert_eq!((instants(plan).len(), plan.trace().unwrap().no_step), (40, 10));
-    assert!(settings.load.remarks().contains("10 arrivals left out, whose labels are names of no step"));
+    assert!(
+        settings.load.remarks().contains("10 arrivals left out, which no step can send as they are logged")
+    );
+    // Of the part that is played, one row in five is left out.
+    let part = format!("trace({},from=10s,to=20s,requests=own)", log.display());
+    let part = resolve(&["http://127.0.0.1:1", "--arrivals", &part]).unwrap().load;
+    assert_eq!(part.plan.trace().unwrap().no_step, 2);
+    // What differs in a secret alone is one step, and no row of it is lost.
+    let secret = at.path().join("secret.log");
+    let paths = ["/a", "/a;jsessionid=AB12", "/a;jsessionid=CD34", "/a;sid=7"];
+    let rows: String = (0..40).map(|i| row(i, &format!("GET {} HTTP/1.1", paths[i % 4]))).collect();
+    fs::write(&secret, rows).unwrap();
+    let secret = format!("trace({},requests=own)", secret.display());
+    let secret = resolve(&["http://127.0.0.1:1", "--arrivals", &secret]).unwrap();
+    assert_eq!(secret.load.plan.trace().unwrap().no_step, 0, "{:?}", secret.spec.labels);
+    assert_eq!(instants(&secret.load.plan).len(), 40);
+    assert!(!secret.spec.labels.concat().contains("AB12"), "{:?}", secret.spec.labels);
     let step = |k: u64| match plan.groups[0].journey.next(&mut Cursor::default(), plan.draws(0), k) {
         Next::Ask(ask) => ask.step,
         Next::Over(_) => panic!("{k} has no request"),

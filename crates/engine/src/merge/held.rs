@@ -3,13 +3,14 @@
 //! Every planned arrival is awaited from the first record of a later one on, until its own comes. What this cannot
 //! settle in bounded memory it leaves open: `Run::held_to` then reads the log again, in the order of the plan.
 
-use super::Tally;
+use super::{Tally, measured};
 use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos, Record};
 use headway_workload::arrivals::Arrival;
 use headway_workload::plan::SessionsOf;
 use headway_workload::{Plan, Shard};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Arrivals of a group that are looked at together, at 24 bytes each: 50 s at 10,000 a second.
 const AWAITED: usize = 500_000;
@@ -30,6 +31,7 @@ pub(super) struct Held {
     arrives: Vec<bool>,
     groups: Vec<Group>,
     tally: Tally,
+    measured: Range<Nanos>,
 }
 
 struct Group {
@@ -45,13 +47,13 @@ impl Held {
         let group =
             |group| Group { planned: plan.sessions_of(group, shard), taken: 0, awaited: VecDeque::new() };
         let groups = (0..plan.groups.len()).map(group).collect();
-        Held { arrives: arriving(plan), groups, tally: Tally::default() }
+        Held { arrives: arriving(plan), groups, tally: Tally::default(), measured: measured(plan) }
     }
 
     /// Takes the next record, whose instants were moved by `shift`; whether all is settled so far.
     #[must_use]
     pub(super) fn take(&mut self, row: &Record, shift: Nanos) -> bool {
-        self.tally.count(row);
+        self.tally.count(row, Nanos(row.arrived.0.wrapping_sub(shift.0)), row.arrived, &self.measured);
         !is_planned(row, &self.arrives) || {
             let intended = Nanos(row.intended.0.wrapping_sub(shift.0));
             self.groups[usize::from(row.group)].take(row.k, intended, row.count)

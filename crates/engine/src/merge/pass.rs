@@ -5,9 +5,9 @@
 
 use super::held::Held;
 use super::{Error, Run, Shards, Tally, unwritable};
-use crate::manifest::Manifest;
+use crate::manifest::{Apart, Manifest};
 use crate::recompute::Recomputed;
-use headway_base::Record;
+use headway_base::{Nanos, Record};
 use headway_records::{By, Limits, Merge, NewLog, Origin, RunFolder};
 use headway_stats::{Summary, Threshold};
 use headway_workload::Plan;
@@ -29,6 +29,8 @@ pub(super) struct Passed {
     pub(super) truncated: Vec<PathBuf>,
     /// What the log of each shard holds.
     pub(super) tallies: Vec<Tally>,
+    /// How the shards began, if not together.
+    pub(super) apart: Option<Apart>,
 }
 
 /// Merges the logs of these shards into that of `out`.
@@ -103,7 +105,14 @@ fn pass(
     }
     log.finish().map_err(unwritable)?;
     // The log that was made has its end mark, whatever it was made of.
-    Ok(Passed { summary: recomputed.finish(shards.told(), true), truncated, tallies })
+    let apart = manifest.apart.clone().map(|apart| Apart {
+        requests: tallies.iter().map(|tally| tally.measured).sum(),
+        outside: tallies.iter().map(|tally| tally.outside).sum(),
+        lacking: tallies.iter().map(|tally| tally.lacking).sum::<i64>().max(0) as u64,
+        ..apart
+    });
+    recomputed.began(apart.clone());
+    Ok(Passed { summary: recomputed.finish(shards.told(), true), truncated, tallies, apart })
 }
 
 /// What a thread came to; its panic goes on here.
@@ -127,7 +136,9 @@ fn read(
     let logs: Vec<PathBuf> = shards.runs.iter().map(|run| run.folder.records()).collect();
     let mut merge =
         Merge::in_one_pass(&logs, By::Started, limits, out.path(), disordered).map_err(unreadable)?;
-    let check = |(run, log): (_, &PathBuf)| Check::new(run, &shards.plan, disordered.contains(log));
+    let check = |(run, log): (&Run, &PathBuf)| {
+        Check::new(run, &shards.plan, shards.moved(run, limits), disordered.contains(log))
+    };
     let mut checks = shards.runs.iter().zip(&logs).map(check).collect::<Result<Vec<_>, _>>()?;
     let mut block = Vec::with_capacity(ROWS);
     loop {
@@ -160,24 +171,18 @@ enum Check {
 }
 
 impl Check {
-    fn new(run: &Run, plan: &Plan, disordered: bool) -> Result<Check, Error> {
+    fn new(run: &Run, plan: &Plan, behind: Nanos, disordered: bool) -> Result<Check, Error> {
         Ok(match disordered {
-            true => Check::Done(run.held_to(plan)?),
+            true => Check::Done(run.held_to(plan, behind)?),
             false => Check::Passing(Box::new(Held::new(plan, run.shard))),
         })
     }
 
-    fn take(
-        &mut self,
-        row: &Record,
-        shift: headway_base::Nanos,
-        run: &Run,
-        plan: &Plan,
-    ) -> Result<(), Error> {
+    fn take(&mut self, row: &Record, shift: Nanos, run: &Run, plan: &Plan) -> Result<(), Error> {
         if let Check::Passing(held) = self
             && !held.take(row, shift)
         {
-            *self = Check::Done(run.held_to(plan)?);
+            *self = Check::Done(run.held_to(plan, shift)?);
         }
         Ok(())
     }

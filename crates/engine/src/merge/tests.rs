@@ -11,8 +11,11 @@ use crate::destination::layout::{
 use crate::destination::{LONGEST_MEETING, Store};
 use headway_base::{Outcome, Rate, Stamp};
 use headway_records::{LogWriter, folder};
+use headway_stats::summary::RuleId;
 use headway_workload::Process;
-use headway_workload::plan::LONGEST;
+use headway_workload::journey::{Journey, Node, no_think};
+use headway_workload::plan::{Connections, Group, LONGEST, Source};
+use headway_workload::users::Level;
 use std::fs;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -33,6 +36,11 @@ pub(super) fn manifest(index: u32) -> Manifest {
 
 /// The records of a shard, in the order in which they ended.
 pub(super) fn rows(index: u32) -> Vec<Record> {
+    of_plan(&plan(), index)
+}
+
+/// Those of a shard of that plan: of closed users one each tenth of a second.
+fn of_plan(plan: &Plan, index: u32) -> Vec<Record> {
     let row = |arrival: headway_workload::arrivals::Arrival| {
         let at = |us: u64| arrival.intended + Nanos::from_micros(us as i64);
         let done = at(400 + arrival.k * 7_919 % 90_000);
@@ -45,7 +53,16 @@ pub(super) fn rows(index: u32) -> Vec<Record> {
             ..Record::never_started(arrival.k, arrival.intended, done, Outcome::Ok)
         }
     };
-    let mut rows: Vec<Record> = plan().arrivals_of(Shard::new(index, COUNT).unwrap()).map(row).collect();
+    let shard = Shard::new(index, COUNT).unwrap();
+    let mut rows: Vec<Record> = match plan.groups[0].arrives() {
+        true => plan.arrivals_of(shard).map(row).collect(),
+        false => {
+            let user = |k: u64| Arrival { k, intended: Nanos::from_millis(k as i64 * 50) };
+            let of_user =
+                |k: u64| Record { due: Trigger::User, user: 3 * (k % 2) as u32 + index, ..row(user(k)) };
+            (0..398).map(of_user).collect()
+        }
+    };
     rows.sort_by_key(|row| row.done);
     rows
 }
@@ -96,6 +113,76 @@ fn logs_out_of_order_are_merged_to_the_same_bytes_and_numbers() {
         let found = merged(open(name, &backwards), &at.path().join(format!("{name}-out")), limits);
         assert!(found == expected, "{name}");
     }
+}
+
+/// The shard `i` begins `i` times `apart` later than the first.
+fn merged_apart(plan: &Plan, apart: Nanos) -> (Summary, Manifest) {
+    let at = TempDir::new().unwrap();
+    let folders: Vec<PathBuf> = (0..COUNT).map(|i| at.path().join(i.to_string())).collect();
+    for (i, folder) in (0..COUNT).zip(&folders) {
+        let mut own = manifest(i);
+        own.zero_unix_ns += i64::from(i) * apart.0;
+        own.plan = Plan { shard: Shard::new(i, COUNT).unwrap(), ..plan.clone() }.document();
+        write(folder, &own, &of_plan(plan, i), 500);
+    }
+    let out = RunFolder::create_exact(&at.path().join("out")).unwrap();
+    let summary = Shards::open(&folders).unwrap().merge(&out).unwrap().summary;
+    let manifest = Manifest::read(&out.plan()).unwrap();
+    // Its records tell the same again.
+    let again = crate::recompute(&out.records(), manifest.clone(), Vec::new(), Told::default()).unwrap();
+    assert_eq!((&again.verdict.load, &again.rate), (&summary.verdict.load, &summary.rate));
+    (summary, manifest)
+}
+
+/// What is planned and not within the merged run's measured phase was not sent in it.
+#[test]
+fn shards_that_began_apart_are_held_to_the_whole_plan() {
+    let zero = Nanos::ZERO;
+    let plan = |warmup: Nanos| {
+        let end = warmup + Nanos::from_secs(20);
+        Plan {
+            measured_from: warmup,
+            ..Plan::ramp_and_hold(11, Process::Poisson, Rate(600.0), zero, zero, end)
+        }
+    };
+    let all = plan(zero).arrivals_of(Shard::WHOLE).count() as f64;
+    let share = |summary: &Summary| summary.verdict.rules.iter().find(|r| r.rule == RuleId::SentShare)?.value;
+    let (summary, manifest) = merged_apart(&plan(zero), Nanos::from_secs(20));
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
+    let apart = manifest.apart.unwrap();
+    assert_eq!((apart.requests as f64, apart.outside), (all, apart.lacking));
+    assert_eq!(summary.measured.n + apart.outside, apart.requests);
+    assert!((share(&summary).unwrap() - 1.0 / 3.0).abs() < 0.02, "{:?}", share(&summary));
+    assert!((summary.rate.offered.unwrap() - all / 20.0).abs() < 1e-6, "{:?}", summary.rate);
+    let found: Vec<_> = summary.verdict.findings.iter().map(|f| &f.id).collect();
+    assert!(found.contains(&&FindingId::ShardsApart), "{found:?}");
+    // By little.
+    let (summary, manifest) = merged_apart(&plan(zero), Nanos::from_millis(50));
+    let load = |summary: &Summary| (summary.verdict.load, share(summary));
+    assert_eq!(load(&summary).0, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
+    assert!(manifest.apart.unwrap().lacking > 0 && share(&summary).unwrap() < 1.0);
+    // A warm-up at the same rate stands in for what is outside.
+    let (summary, manifest) = merged_apart(&plan(Nanos::from_secs(4)), Nanos::from_secs(2));
+    let apart = manifest.apart.unwrap();
+    assert!(apart.outside > 1_000 && apart.lacking < apart.outside / 10, "{apart:?}");
+    assert_eq!(load(&summary).0, Some(LoadVerdict::Valid), "{apart:?}, {:?}", summary.verdict.rules);
+}
+
+/// Of closed users one shard in three is there at a time, if they come one after the other.
+#[test]
+fn users_of_shards_that_began_apart_are_not_all_held() {
+    let level = Level::hold(6, Nanos::from_secs(20));
+    let source = Source::Users { level: level.into(), requests: None };
+    let journey = Journey::new(&[Node::Ask { step: 0, repeat: 1, think: None }], no_think()).unwrap();
+    let plan =
+        Plan::of(1, Group::of(source, journey, Connections::PerUser), Nanos::ZERO, Nanos::from_secs(20));
+    let held = |apart: Nanos| {
+        let (summary, _) = merged_apart(&plan, apart);
+        summary.verdict.rules.iter().find(|r| r.rule == RuleId::UsersHeld).unwrap().value.unwrap()
+    };
+    // The measured phase ends a nanosecond after the plan.
+    assert!((held(Nanos::from_secs(20)) - 1.0 / 3.0).abs() < 1e-9);
+    assert!((held(Nanos::from_millis(20)) - 0.999).abs() < 1e-6);
 }
 
 /// What run a destination is of.

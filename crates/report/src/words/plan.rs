@@ -39,7 +39,7 @@ pub fn log(log: &PlanLog) -> String {
         Some(stamps),
         rows(log.unreadable, "could not be read"),
         (log.no_step > 0).then(|| {
-            format!("{} left out, whose labels are names of no step", plural(log.no_step, "arrival"))
+            format!("{} left out, which no step can send as they are logged", plural(log.no_step, "arrival"))
         }),
         rows(log.left_out, "left out, which are sessions or follow responses"),
     ];
@@ -63,7 +63,7 @@ mod tests {
         assert!(words.contains("due at its beginning (spread=yes"), "{words}");
         assert!(
             words.ends_with(
-                "; 3 rows could not be read; 2 arrivals left out, whose labels are names of no step; 1 row left out, which are sessions or follow responses"
+                "; 3 rows could not be read; 2 arrivals left out, which no step can send as they are logged; 1 row left out, which are sessions or follow responses"
             ),
             "{words}"
         );

@@ -216,7 +216,7 @@ fn of(id: &FindingId) -> Vec<Evidence> {
                 Run::StoreFailed { place: "s3://load-tests/run42".into(), failures, last }.into()
             })
             .into(),
-        FindingId::ShardsApart => one(Run::ShardsApart { apart_s: 0.25 }),
+        FindingId::ShardsApart => one(Run::ShardsApart { apart_s: 0.25, outside: 51, of: 12_000 }),
         FindingId::RecordsMissing => {
             let shard = |shard: &str, planned| LostShard { shard: shard.into(), planned };
             let shards = vec![shard("1/3", Some(1_234)), shard("2/3", None)];

@@ -69,7 +69,7 @@ impl Analysis {
         summary.arrivals.resolution = facts.resolution.map(Nanos::as_secs_f64);
         summary.curves.headway = arrivals.curve.clone();
         self.requests_into(&mut summary, filled, &mut missing);
-        self.rates_into(&mut summary, until);
+        self.rates_into(&mut summary, &facts, until);
         summary.connects =
             self.connects.as_ref().map(|connects| connects.summary(until, filled, facts.plan.as_ref()));
         self.loops_into(&mut summary, &facts, until, filled, &mut missing);
@@ -235,7 +235,7 @@ impl Analysis {
         }
     }
 
-    fn rates_into(&self, summary: &mut Summary, until: Nanos) {
+    fn rates_into(&self, summary: &mut Summary, facts: &Facts, until: Nanos) {
         let seconds = (until - self.measured.start).as_secs_f64();
         let per_second = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
         let goodput = self.loops.as_ref().and_then(|loops| per_second(loops.good_within));
@@ -263,7 +263,7 @@ impl Analysis {
         summary.rate = RateSummary {
             n: summary.measured.n,
             // Where instants of being due are copies of the starts, nothing is known of what was offered.
-            offered: per_second(summary.measured.n).filter(|_| self.arrivals.compares),
+            offered: per_second(summary.measured.n + facts.outside).filter(|_| self.arrivals.compares),
             started: per_second(started - self.requests.all_not_sent().started.min(started)),
             throughput: per_second(answered.map(|(_, &n)| n).sum()),
             goodput,
@@ -305,8 +305,11 @@ impl Analysis {
             let block = loops.sessions.summary(labels, until, filled, unasked, missing);
             if workload == Workload::Sessions {
                 let seconds = (until - self.measured.start).as_secs_f64();
+                // Sessions whose shards began apart ask for as much as the others.
+                let arrivals = dues[Trigger::Arrival as usize].max(1) as f64;
+                let whole = 1.0 + facts.outside as f64 / arrivals;
                 summary.rate.offered =
-                    block.requests_offered.filter(|_| seconds > 0.0).map(|asked| asked / seconds);
+                    block.requests_offered.filter(|_| seconds > 0.0).map(|asked| asked * whole / seconds);
                 if let Some(reason) = missing.get("sessions.requests_offered").cloned() {
                     missing.insert("rate.offered".into(), reason);
                 }
@@ -358,6 +361,7 @@ impl Analysis {
             sources: self.setup.sources,
             requests_asked: self.setup.requests_asked,
             filled,
+            outside: facts.outside,
             send_cost,
             workers: facts.generator.as_ref().map_or(1, |generator| generator.workers.len() as u32),
             departures: &facts.departures,

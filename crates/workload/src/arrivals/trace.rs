@@ -52,8 +52,8 @@ pub struct Logged {
     pub steps: Vec<u16>,
     /// Labels by number.
     pub labels: Vec<String>,
-    /// Arrivals left out since no step has the name of their label.
-    pub no_step: u64,
+    /// When arrivals were due that are left out since no step has the name of their label.
+    pub no_step: Vec<Nanos>,
 }
 
 impl Logged {
@@ -62,10 +62,16 @@ impl Logged {
     pub fn of_steps(&self, step: impl Fn(&str) -> Option<u16>) -> Logged {
         let by_label: Vec<Option<u16>> = self.labels.iter().map(|label| step(label)).collect();
         let named = |label: u16| by_label.get(usize::from(label)).copied().flatten();
-        let found =
-            self.instants.iter().zip(&self.steps).filter_map(|(at, label)| Some((*at, named(*label)?)));
-        let (instants, steps): (Vec<Nanos>, Vec<u16>) = found.unzip();
-        let no_step = (self.instants.len() - instants.len()) as u64;
+        let (mut instants, mut steps, mut no_step) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, label) in self.instants.iter().zip(&self.steps) {
+            match named(*label) {
+                Some(step) => {
+                    instants.push(*at);
+                    steps.push(step);
+                }
+                None => no_step.push(*at),
+            }
+        }
         Logged {
             instants,
             steps,
@@ -294,6 +300,9 @@ impl Trace {
         let length = instants.last().map_or(Nanos::ZERO, |last| Nanos(last.0.saturating_sub(first.0)));
         let begin = Nanos(first.0.saturating_add(of.from.0));
         let end = of.to.map(|to| Nanos(first.0.saturating_add(to.0)));
+        let played =
+            |at: &&Nanos| (of.from == Nanos::ZERO || **at >= begin) && end.is_none_or(|end| **at < end);
+        let no_step = logged.no_step.iter().filter(played).count() as u64;
         let kept = instants.partition_point(|at| *at < begin)
             ..end.map_or(instants.len(), |end| instants.partition_point(|at| *at < end));
         instants.truncate(kept.end);
@@ -328,7 +337,7 @@ impl Trace {
             spread,
             unreadable: logged.unreadable,
             left_out: logged.left_out,
-            no_step: logged.no_step,
+            no_step,
             instants: instants.into(),
         };
         Ok((trace, steps.into()))

@@ -26,6 +26,7 @@ mod reason;
 mod redirect;
 mod render;
 mod script;
+mod sent;
 mod shown;
 mod step;
 mod template;

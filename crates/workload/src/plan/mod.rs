@@ -4,7 +4,7 @@
 mod document;
 mod sessions;
 
-pub use document::{Document, VERSION};
+pub use document::{Document, GroupDocument, PhaseDocument, SourceDocument, VERSION};
 pub use sessions::{Sessions, SessionsOf};
 
 use crate::arrivals::{Arrivals, Process, Trace};

@@ -44,6 +44,8 @@ pub const MOST_USERS: u64 = 10_000_000;
 pub const LONGEST_FILE: usize = 16 << 20;
 /// A file may have so many keys and values, lists and mappings included.
 pub const MOST_VALUES: usize = 250_000;
+/// Most characters of the name of a step.
+pub const LONGEST_NAME: usize = 200;
 /// The journeys of a file may have so many steps in all.
 pub const MOST_STEPS: usize = 10_000;
 

@@ -178,10 +178,13 @@ fn text(of: &Run) -> String {
             "The log in {folder} has no end mark: the process was killed or the disk was full. What was in flight, and up to a second \
              of records before, is missing."
         ),
-        Run::ShardsApart { apart_s } => format!(
-            "The shards began {} apart by their machines' clocks. Their records are merged by those clocks, so together they are \
-             not the load that was planned.",
-            time(*apart_s)
+        Run::ShardsApart { apart_s, outside, of } => format!(
+            "The shards began {} apart by their machines' clocks, by which their records are merged: {} of {} requests in the measured \
+             phases of the shards are outside that of the merged run, and in no number of it. Shards of anything but Poisson arrivals at a \
+             constant rate are not the planned load then.",
+            time(*apart_s),
+            count(*outside),
+            count(*of)
         ),
         Run::MissingShards { n, shards } => incomplete(
             *n,

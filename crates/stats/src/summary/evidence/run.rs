@@ -67,8 +67,15 @@ pub enum Run {
     LogLost { lost: u64, written: u64, error: String },
     /// The log in that folder has no end mark.
     LogCutShort { folder: String },
-    /// The shards of a run began so far apart.
-    ShardsApart { apart_s: f64 },
+    /// The shards of a run began so far apart. Of so many requests in the measured phases of their shards these are not in that of the
+    /// merged run.
+    ShardsApart {
+        apart_s: f64,
+        #[serde(default)]
+        outside: u64,
+        #[serde(default)]
+        of: u64,
+    },
     /// Planned arrivals are in shards that are missing.
     MissingShards { n: u64, shards: Vec<LostShard> },
     /// Planned arrivals left no record: those of these shards.

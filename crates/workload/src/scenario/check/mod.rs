@@ -78,7 +78,7 @@ pub(super) fn file(
     let mut coming = coming?;
     let mut logged = Vec::with_capacity(coming.len());
     for (at, coming) in coming.iter_mut().enumerate() {
-        logged.push(coming.own_requests(&journeys.steps_of(at), reader));
+        logged.push(coming.own_requests(&journeys.steps_of(at), redactor, reader));
     }
     let (measured_from, end) = extent(file, &coming, reader)?;
     let mut groups = Vec::new();

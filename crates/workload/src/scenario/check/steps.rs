@@ -5,6 +5,7 @@ use super::origins::Origins;
 use super::{bodies, expect};
 use crate::content::{Body, Names, Step, StepError, Template, TemplateError};
 use crate::redact::Redactor;
+use crate::scenario::LONGEST_NAME;
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
@@ -223,9 +224,9 @@ impl<'f> Builder<'f> {
     fn label(&self, step: &written::Step, otherwise: &str) -> Result<String, Problem> {
         let Some(name) = &step.name else { return Ok(otherwise.to_owned()) };
         let text = name.value.text.trim();
-        if text.is_empty() || text.chars().count() > 200 || text.chars().any(char::is_control) {
+        if text.is_empty() || text.chars().count() > LONGEST_NAME || text.chars().any(char::is_control) {
             let problem = Problem::new(name.span, "this is no name of a step");
-            return Err(problem.help("write up to 200 characters on one line"));
+            return Err(problem.help(format!("write up to {LONGEST_NAME} characters on one line")));
         }
         Ok(self.redactor.hide(text).into_owned())
     }

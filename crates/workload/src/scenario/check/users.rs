@@ -4,6 +4,7 @@ use super::phases::{self, Phases};
 use crate::arrivals::{Arriving, Logged, NoTrace, Process, Trace, TraceOf};
 use crate::journey::Node;
 use crate::plan::{Connections, LONGEST, OnFailure, Source};
+use crate::redact::Redactor;
 use crate::scenario::MOST_USERS;
 use crate::scenario::leaves::Count;
 use crate::scenario::read::Reader;
@@ -209,11 +210,18 @@ fn no_arrivals(at: Span, why: &str) -> Problem {
 impl Coming {
     /// Makes the arrivals of a log requests of its own: of those of these steps that have the name of its label. Gives what the journey
     /// then is; none where it stays as it is written.
-    pub fn own_requests(&mut self, steps: &[(&str, u16)], reader: &mut Reader<'_>) -> Option<Node> {
+    pub fn own_requests(
+        &mut self,
+        steps: &[(&str, u16)],
+        redactor: &Redactor,
+        reader: &mut Reader<'_>,
+    ) -> Option<Node> {
         let (of, logged, at) = self.own.take()?;
         // Of several steps of one name the first.
         let by_name: HashMap<&str, u16> = steps.iter().rev().copied().collect();
-        let own = logged.of_steps(|label| by_name.get(label).copied());
+        // Names of steps have their secrets replaced by one of these.
+        let step = |label: &str| by_name.get(label).or_else(|| by_name.get(&*redactor.hide(label))).copied();
+        let own = logged.of_steps(step);
         if own.instants.is_empty() {
             let some = |names: Vec<&str>| {
                 names.into_iter().take(3).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
