@@ -49,7 +49,7 @@ def whole(tmp):
         wait_for(lambda: {f"run42/{i}/progress.json" for i in range(2)} <= set(bucket.names("run42/")), "the shards to begin")
         equal([name for name in bucket.names("run42/") if "done" in name], [], "shards that are done")
         again = shard(serve.url, 1, *load, tmp=tmp, env=env).ended().exits(0)
-        contains(again.err, f"shard 1/2 is played by process {running[1].process.pid}", "stderr of the second process")
+        contains(again.err, f"shard 1/2 was claimed by process {running[1].process.pid}", "stderr of the second process")
         for given, told in [
             ([*plan[:4], "--seed", "12", *load[6:]], "seed is 11 there and 12 here"),
             ([*plan, "--start-at", "2100-01-01T12:00:00Z"], "--start-at is barrier there and 2100-01-01T12:00:00Z here"),
@@ -141,6 +141,12 @@ def refused(tmp):
         contains(headway("merge", PLACE, "--out", "merged", cwd=tmp, env=credentials(proxy.url)).exits(2).err, "no shard has come yet", "stderr")
         both("no credentials", credentials(proxy.url, AWS_ACCESS_KEY_ID=None, AWS_SECRET_ACCESS_KEY=None, AWS_SESSION_TOKEN=None))
         both("AWS_ALLOW_HTTP", credentials(proxy.url, AWS_ALLOW_HTTP=None))
+        both("AWS_ALLOW_HTTP=true allows it", credentials(proxy.url, AWS_ALLOW_HTTP="No"))
+        both("AWS_ALLOW_HTTP: it says neither yes nor no", credentials(proxy.url, AWS_ALLOW_HTTP="maybe"))
+        for url in ("localhost:15055", "", "http://mkUser:mkWord more@127.0.0.1:1"):
+            both("AWS_ENDPOINT: it is no URL of a server", credentials(url))
+        for name in ("AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"):
+            both(f"{name}: it has a character that no header may have", credentials(proxy.url, **{name: "mkSecretKey\n"}))
         proxy.meddle = lambda method, path: (403, error("InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."))
         both("InvalidAccessKeyId", credentials(proxy.url))
 

@@ -8,6 +8,7 @@ use crate::args::{ShowArgs, Wanted};
 use crate::exit::in_words;
 use anyhow::{Context as _, Result};
 pub use headway_engine::audit::write_new;
+use headway_engine::destination::Waiting;
 pub use headway_engine::files::study_folder;
 use headway_engine::files::{NotOpened, open_page, replace};
 pub use headway_engine::render;
@@ -141,6 +142,18 @@ pub fn complain(results: impl IntoIterator<Item = Result<()>>) -> bool {
         let _ = writeln!(io::stderr(), "headway: {}", in_words(&error));
     }
     failed
+}
+
+/// Says that a store is waited for, and until when.
+pub fn waits(waiting: &Waiting) {
+    let Waiting { place, doing, what, left } = waiting;
+    let what = what.as_deref().unwrap_or("no answer yet");
+    let until = jiff::Zoned::now() + std::time::Duration::from_nanos(left.0.max(0) as u64);
+    let until = until.strftime("%H:%M:%S");
+    let _ = writeln!(
+        io::stderr(),
+        "headway: {place} cannot be {doing} yet ({what}); tried again until {until} (Ctrl-C twice: given up)"
+    );
 }
 
 /// Whether standard output is coloured: only where a person sees it and has not declined it.

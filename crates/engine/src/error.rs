@@ -39,7 +39,7 @@ pub enum NotPlayed {
         allowed: Nanos,
     },
     /// Another process plays the shard.
-    #[error("shard {shard} is played by process {pid} on {host} since {at}: nothing was sent")]
+    #[error("shard {shard} was claimed by process {pid} on {host} at {at}: nothing was sent")]
     Superseded {
         /// Which, `i/N`.
         shard: String,
@@ -47,7 +47,7 @@ pub enum NotPlayed {
         host: String,
         /// The other.
         pid: u32,
-        /// Since when, by the clock of its machine, RFC 3339.
+        /// When, by the clock of its machine, RFC 3339.
         at: String,
     },
     /// Shards did not come to where they were to meet.

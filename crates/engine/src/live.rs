@@ -323,7 +323,7 @@ impl Live {
     }
 
     /// The seat of a shard whose results come to those of others.
-    fn seat(&self, spec: &RunSpec) -> Result<Option<Seat>, Error> {
+    fn seat(&self, spec: &RunSpec, cancel: &Control) -> Result<Option<Seat>, Error> {
         let Some(Keep { place: Place::Destination(address), .. }) = &spec.keep else { return Ok(None) };
         let start = match self.start {
             Some(Start::AtUnix(zero)) => Some(StartAt::Unix(zero)),
@@ -332,7 +332,7 @@ impl Live {
         };
         // When it begins is not known yet, and not among what shards have in common.
         let manifest = self.manifest(spec, None, 0);
-        Seat::take(address, &manifest, spec.plan.shard, start).map(Some)
+        Seat::take(address, &manifest, spec.plan.shard, start, cancel).map(Some)
     }
 
     /// The manifest of a run, with what shards have in common.
@@ -371,7 +371,7 @@ impl Live {
         let held = wait::Held::begin(&self.wait)
             .map_err(|refused| Error::Usage(anyhow::Error::from(refused).context("--realtime")))?;
         let findings = self.findings(spec);
-        let seat = self.seat(spec)?;
+        let seat = self.seat(spec, cancel)?;
         let clock = match (self.start, &seat) {
             (Some(Start::Barrier(longest)), Some(seat)) => {
                 Some(self.joined(plan, seat.meet(longest, cancel)?)?)

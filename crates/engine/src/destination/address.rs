@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Schemes of addresses that are buckets: S3, Google Cloud Storage, Azure Blob Storage.
-const BUCKETS: [&str; 3] = ["s3", "gs", "az"];
+pub(super) const BUCKETS: [&str; 3] = ["s3", "gs", "az"];
 
 /// Where a destination is.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,11 +3,13 @@
 //! Credentials and endpoint come from the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`), never from an address. object_store signs and tries again; [`requests`]
 //! carries its requests. Calls block, one at a time: what uses a store has a thread for that.
 
+mod environment;
 mod requests;
 
-use super::{Entry, Failures, Put, Store, StoreError, Why};
+use super::{Entry, Failures, Put, Store, StoreError, Waiting, Why};
 use futures_util::TryStreamExt as _;
 use headway_base::Nanos;
+use headway_live::Control;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
@@ -17,12 +19,16 @@ use object_store::{
 };
 use requests::{Requests, Said};
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// How long a request is tried again while the store fails: longer than the minute that a store may be away.
 const PATIENCE: Duration = Duration::from_secs(90);
+/// How often it is looked whether to wait longer.
+const LOOKS: Duration = Duration::from_millis(100);
+/// After how long a call that has no answer counts as one that waits.
+const SLOW: Duration = Duration::from_secs(3);
 /// The first wait before a request is tried again, and the longest.
 const WAITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// How often a shard says how it stands: each object costs.
@@ -38,15 +44,30 @@ pub(crate) struct Bucket {
     store: Box<dyn ObjectStore>,
     runtime: Mutex<Runtime>,
     requests: Requests,
+    waits: Mutex<Waits>,
 }
+
+/// How long this process waits for its store.
+#[derive(Debug, Default)]
+struct Waits {
+    /// What ends a wait.
+    control: Control,
+    /// Since when the run is over.
+    closing: Option<Instant>,
+    /// Whether it was said that the store is waited for, since it last did what it was asked.
+    told: bool,
+}
+
+/// Why a call is given up.
+const INTERRUPTED: &str = "interrupted";
 
 impl Bucket {
     /// The bucket of that name at that provider (`s3`, `gs` or `az`), and the prefix in it. Nothing is read or written.
     ///
     /// # Errors
-    /// The prefix cannot be part of a name, or the environment has settings that cannot be.
+    /// The prefix cannot be part of a name, or a variable of the environment cannot be used.
     pub(super) fn open(scheme: &str, name: &str, prefix: &str) -> anyhow::Result<Bucket> {
-        let requests = Requests::new();
+        let requests = Requests::new(scheme, environment::read(scheme, std::env::vars_os())?);
         let retry = RetryConfig {
             backoff: BackoffConfig { init_backoff: WAITS[0], max_backoff: WAITS[1], base: 2.0 },
             max_retries: usize::MAX,
@@ -91,7 +112,8 @@ impl Bucket {
         requests: Requests,
     ) -> anyhow::Result<Bucket> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-        Ok(Bucket { place, prefix: Path::parse(prefix)?, store, runtime: Mutex::new(runtime), requests })
+        let (prefix, runtime) = (Path::parse(prefix)?, Mutex::new(runtime));
+        Ok(Bucket { place, prefix, store, runtime, requests, waits: Mutex::default() })
     }
 
     /// The object of that name, or what is common to the names under it.
@@ -99,11 +121,71 @@ impl Bucket {
         self.prefix.parts().chain(Path::from(name).parts()).collect()
     }
 
-    /// Does what is asked, and waits for it; with what the store said last.
-    fn ask<T>(&self, asked: impl Future<Output = Result<T, Error>>) -> Result<T, (Error, Said)> {
+    fn waits(&self) -> MutexGuard<'_, Waits> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what is asked of that object, and waits for it; with what the store said last.
+    fn ask<T>(
+        &self,
+        name: &str,
+        doing: &'static str,
+        asked: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, (Error, Said)> {
         let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
         self.requests.begin();
-        runtime.block_on(asked).map_err(|error| (error, self.requests.said()))
+        let began = Instant::now();
+        let done = runtime.block_on(async {
+            let mut asked = std::pin::pin!(asked);
+            loop {
+                if let Ok(done) = tokio::time::timeout(LOOKS, &mut asked).await {
+                    return Ok(done);
+                }
+                if let Some(why) = self.look(name, doing, began) {
+                    return Err(why);
+                }
+            }
+        });
+        match done {
+            Ok(done) => {
+                self.waits().told &= done.is_err();
+                done.map_err(|error| (error, self.requests.said()))
+            }
+            Err(why) => {
+                let said = self.requests.said();
+                let heard = if said.text.is_empty() { self.requests.failing() } else { Some(said.text) };
+                let text = heard.map_or_else(|| why.to_owned(), |heard| format!("{heard}; {why}"));
+                let error = Error::Generic { store: "store", source: why.into() };
+                Err((error, Said { text, ..said }))
+            }
+        }
+    }
+
+    /// Says that the store is waited for, once it is; and why to wait no longer, if so.
+    fn look(&self, name: &str, doing: &'static str, began: Instant) -> Option<&'static str> {
+        let mut waits = self.waits();
+        let failing = self.requests.failing();
+        let slow = began.elapsed() >= SLOW;
+        if waits.control.asked() >= 2 && (failing.is_some() || slow) {
+            return Some(INTERRUPTED);
+        }
+        let since =
+            waits.closing.map_or(began, |closing| closing.max(self.requests.success().unwrap_or(closing)));
+        let left = PATIENCE.saturating_sub(since.elapsed());
+        if waits.closing.is_some() && left.is_zero() {
+            return Some("given up");
+        }
+        if !waits.told && (slow || waits.closing.is_some() && failing.is_some()) {
+            waits.told = true;
+            let place = if name.is_empty() { self.place.clone() } else { format!("{}/{name}", self.place) };
+            super::tell(&Waiting {
+                place,
+                doing,
+                what: failing,
+                left: Nanos::from_secs(left.as_secs() as i64),
+            });
+        }
+        None
     }
 
     fn failed(&self, name: &str, doing: &'static str, error: &Error, said: Said) -> StoreError {
@@ -149,7 +231,11 @@ impl Store for Bucket {
 
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<Put, StoreError> {
         let path = self.path(name);
-        match self.ask(self.store.put_opts(&path, bytes.to_vec().into(), PutMode::Create.into())) {
+        match self.ask(
+            name,
+            "written",
+            self.store.put_opts(&path, bytes.to_vec().into(), PutMode::Create.into()),
+        ) {
             Ok(_) => Ok(Put::Made),
             Err((Error::AlreadyExists { .. }, _)) => Ok(Put::Taken),
             Err((error, said)) => Err(self.failed(name, "written", &error, said)),
@@ -158,26 +244,27 @@ impl Store for Bucket {
 
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path(name);
-        let put = self.ask(self.store.put(&path, bytes.to_vec().into()));
+        let put = self.ask(name, "written", self.store.put(&path, bytes.to_vec().into()));
         put.map(drop).map_err(|(error, said)| self.failed(name, "written", &error, said))
     }
 
     fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.path(name);
-        let read = self.ask(async { self.store.get(&path).await?.bytes().await });
+        let read = self.ask(name, "read", async { self.store.get(&path).await?.bytes().await });
         Ok(self.found(name, read)?.map(Into::into))
     }
 
     fn entry(&self, name: &str) -> Result<Option<Entry>, StoreError> {
         let path = self.path(name);
         // By GET: to HEAD a store says nothing of why it refuses. Only small documents are asked for.
-        let found = self.found(name, self.ask(async { Ok(self.store.get(&path).await?.meta) }))?;
+        let found =
+            self.found(name, self.ask(name, "read", async { Ok(self.store.get(&path).await?.meta) }))?;
         Ok(found.and_then(|meta| self.entry_of(&meta)))
     }
 
     fn list(&self, under: &str) -> Result<Vec<Entry>, StoreError> {
         let path = self.path(under);
-        let listed = self.ask(self.store.list(Some(&path)).try_collect::<Vec<ObjectMeta>>());
+        let listed = self.ask(under, "listed", self.store.list(Some(&path)).try_collect::<Vec<ObjectMeta>>());
         let listed = listed.map_err(|(error, said)| self.failed(under, "listed", &error, said))?;
         let mut all: Vec<Entry> = listed.iter().filter_map(|meta| self.entry_of(meta)).collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));
@@ -195,6 +282,15 @@ impl Store for Bucket {
     fn failures(&self) -> Option<Failures> {
         self.requests.failures()
     }
+
+    fn heed(&self, control: &Control) {
+        self.waits().control = control.clone();
+    }
+
+    fn close(&self) {
+        let mut waits = self.waits();
+        (waits.closing, waits.told) = (Some(Instant::now()), false);
+    }
 }
 
 #[cfg(test)]
@@ -202,7 +298,13 @@ impl Bucket {
     /// One in memory.
     pub(crate) fn in_memory() -> Bucket {
         let store = Box::new(object_store::memory::InMemory::new());
-        Bucket::over(store, "s3://memory/run".to_owned(), "run", Requests::new()).unwrap()
+        Bucket::over(
+            store,
+            "s3://memory/run".to_owned(),
+            "run",
+            Requests::new("s3", environment::Environment::default()),
+        )
+        .unwrap()
     }
 }
 
@@ -234,7 +336,10 @@ mod tests {
         assert!((0..60_000_000_000).contains(&age), "{age} ns");
         // Another run of that bucket is not this one.
         let path = Path::from("run2/0/a");
-        store.ask(store.store.put(&path, b"another".to_vec().into())).map_err(|(error, _)| error).unwrap();
+        store
+            .ask("", "written", store.store.put(&path, b"another".to_vec().into()))
+            .map_err(|(error, _)| error)
+            .unwrap();
         assert_eq!(names(""), all);
     }
 }

@@ -19,8 +19,10 @@ pub(crate) use publish::Publisher;
 pub use seat::Seat;
 
 use headway_base::Nanos;
+use headway_live::Control;
 use std::fmt::Debug;
 use std::path::Path;
+use std::sync::OnceLock;
 use thiserror::Error;
 
 /// How long shards wait for each other at a barrier unless something else is asked for, and how long a merge waits after the last sign of
@@ -80,6 +82,33 @@ pub struct StoreError {
     pub what: String,
 }
 
+/// A store that is waited for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// The object, secrets replaced.
+    pub place: String,
+    /// What is to be done with it: `read`, `written`, `listed`.
+    pub doing: &'static str,
+    /// What the store said, if it said anything.
+    pub what: Option<String>,
+    /// How long it is waited for at most.
+    pub left: Nanos,
+}
+
+static TOLD: OnceLock<fn(&Waiting)> = OnceLock::new();
+
+/// From now on `told` hears of each store that this process begins to wait for, on any thread. The first one stays.
+pub fn hear_of_waits(told: fn(&Waiting)) {
+    TOLD.get_or_init(|| told);
+}
+
+#[cfg(feature = "bucket")]
+fn tell(waiting: &Waiting) {
+    if let Some(told) = TOLD.get() {
+        told(waiting);
+    }
+}
+
 /// Objects under names. Each appears complete or not at all, and several processes may use it at once.
 ///
 /// A name is one or more parts separated by `/`.
@@ -130,6 +159,12 @@ pub trait Store: Debug + Send + Sync {
     fn folder(&self) -> Option<&Path> {
         None
     }
+
+    /// From now on a second request to stop ends each wait for it.
+    fn heed(&self, _: &Control) {}
+
+    /// The run is over: from now on all calls together are tried again for one patience, from now or from the last that went well.
+    fn close(&self) {}
 
     /// What failed so far and was tried again within a call, if anything.
     fn failures(&self) -> Option<Failures> {

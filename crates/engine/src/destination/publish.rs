@@ -102,6 +102,7 @@ impl Publisher {
 
     /// The run has ended, with so many rows in its log in `folder`.
     pub(crate) fn end(mut self, rows: u64, folder: &RunFolder) -> Ending {
+        self.seat.store.close();
         let pieces = self.stop().unwrap_or_default();
         Ending { seat: self.seat.clone(), pieces, rows, folder: folder.clone() }
     }

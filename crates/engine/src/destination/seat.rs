@@ -48,8 +48,10 @@ impl Seat {
         manifest: &Manifest,
         shard: Shard,
         start: Option<StartAt>,
+        control: &Control,
     ) -> Result<Seat, Error> {
         let store = address.open()?;
+        store.heed(control);
         let run = RunDocument {
             schema: SCHEMA.to_owned(),
             version: manifest.headway.clone(),
@@ -172,8 +174,16 @@ impl Seat {
                 "--out {place} is the folder of a single run; with --shard it is the place of all shards: name one that is new or theirs"
             )));
         }
-        if self.store.put_new(layout::RUN, &layout::json(&self.run))? == Put::Made {
-            return Ok(());
+        let own = layout::json(&self.run);
+        if self.store.put_new(layout::RUN, &own)? == Put::Made {
+            // A server that says yes to everything keeps nothing.
+            return match self.store.get(layout::RUN)? {
+                Some(there) if there == own => Ok(()),
+                _ => Err(Error::usage(anyhow!(
+                    "--out {place}: what is written there cannot be read again ({}): name a store, or a bucket in one",
+                    layout::RUN
+                ))),
+            };
         }
         // What has been taken is there, unless it was removed since.
         let Some(there) = self.read::<RunDocument>(layout::RUN)? else { return self.belongs(manifest) };
@@ -402,7 +412,7 @@ pub(super) mod tests {
 
     fn take(place: &Path, plan: Plan, start: Option<StartAt>) -> Result<Seat, Error> {
         let shard = plan.shard;
-        Seat::take(&Address::Folder(place.to_owned()), &manifest(plan), shard, start)
+        Seat::take(&Address::Folder(place.to_owned()), &manifest(plan), shard, start, &Control::default())
     }
 
     fn refused(taken: Result<Seat, Error>) -> String {
