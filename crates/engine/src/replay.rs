@@ -46,7 +46,7 @@ pub fn replay(
         workers.of(row.shard);
     }
     let labels = &manifest.asked.steps;
-    let setup = of_manifest(&manifest, &plan, &manifest.shards()?, workers.batches.len());
+    let setup = of_manifest(manifest, &plan, &manifest.shards()?, workers.batches.len());
     let analysis = Analysis::new(setup).judging(thresholds);
     let facts = manifest.facts(manifest.source());
     let mut collector = Collector::new(analysis, None, labels, facts.clone(), observers);

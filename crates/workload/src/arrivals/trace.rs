@@ -583,7 +583,7 @@ mod tests {
             _ => None,
         };
         let named = logged.of_steps(step);
-        assert_eq!((named.no_step, named.instants.len()), (1, 3));
+        assert_eq!((named.no_step.len(), named.instants.len()), (1, 3));
         for text in ["trace(x,requests=own)", "trace(x,spread=yes,requests=own)"] {
             let (trace, steps) = Trace::with_steps(&of(text), &named).unwrap();
             assert_eq!((&*steps, trace.arrivals, trace.no_step), (&[7, 7, 9][..], 3, 1), "{text}");
