@@ -29,7 +29,9 @@ pub(super) struct Unusable {
 enum Wrong {
     #[error("it is not UTF-8: write text")]
     Text,
-    #[error("it has a character that no header may have: write it without line breaks and other control characters")]
+    #[error(
+        "it has a character that no header may have: write it without line breaks and other control characters"
+    )]
     Header,
     #[error(
         "it is no URL of a server: write http://host:port or https://host:port, other characters as %20 and the like"
