@@ -446,7 +446,7 @@ pub(super) mod tests {
                 Some(StartAt::Barrier),
                 "--start-at is 2100-01-01T12:00:00Z there and barrier here",
             ),
-            (plan(7, 200.0, shard(2)), Some(noon), "fingerprint of the plan is "),
+            (plan(7, 200.0, shard(2)), Some(noon), "list of phases is "),
         ] {
             let why = refused(take(&place, other, start));
             assert!(why.contains(told) && why.contains("is of another run"), "{why}");

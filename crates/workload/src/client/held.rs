@@ -2,11 +2,9 @@
 //!
 //! Deliberately absent: arrivals that no origin has room for, which are the stretch of the plan between the cursor and now.
 
-use super::group::Group;
 use super::sessions::State;
 use super::stalls::Stalls;
 use super::{Action, Client, SessionId, Who};
-use crate::plan::Connections;
 use headway_base::{Nanos, RecordSink};
 use std::collections::VecDeque;
 
@@ -89,20 +87,6 @@ impl<S: RecordSink> Client<S> {
                 || self.next_held_of_all().is_some_and(|(_, first)| first == who)
         };
         self.can_start(who) && passes()
-    }
-
-    /// Whether what is first may come to nothing, or be set aside, and what passes it open a connection.
-    pub(super) fn may_open_for_another(&self) -> bool {
-        let shared = |group: &Group| group.connections == Connections::Shared;
-        let stopped = |who| self.groups[usize::from(self.group_number(who))].stopped.is_some();
-        // With its first request an origin begins to be in use, which may take a connection from the others.
-        let stays = |who| self.connections.is_in_use(self.origin_of(who)) && self.can_start(who);
-        let passes = |origin| match self.next_held_of(origin) {
-            Some((_, who @ Who::Arrival(_))) => stopped(who) || !stays(who),
-            Some((_, who)) => stopped(who),
-            None => false,
-        };
-        self.groups.iter().any(shared) && self.origins().any(passes)
     }
 
     /// Where there are more origins than there may be connections: the origin of what is first, which the cap has held back, and since when

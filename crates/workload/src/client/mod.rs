@@ -322,8 +322,8 @@ impl<S: RecordSink> Client<S> {
     /// answers that came does well to look first: opening costs many times a look. Not where each request opens its own anyway.
     #[inline]
     pub fn would_open(&self) -> bool {
-        // Of several origins, what is set aside first may let another arrival pass.
-        if self.held.len() > 1 && self.may_open_for_another() {
+        // Of several origins, which one is next is known only when what cannot start is set aside or given up.
+        if self.held.len() > 1 {
             return true;
         }
         let held = self.next_held();
@@ -668,7 +668,8 @@ impl<S: RecordSink> Client<S> {
     fn end_unsent(&mut self, id: RequestId, outcome: Outcome, now: Nanos) -> Action {
         let (session, connection) = self.finish(id, outcome, now);
         let close = self.close(connection, now);
-        self.go_on(session, outcome, Sent::No, SessionControl::Continue, now);
+        let next = self.go_on(session, outcome, Sent::No, SessionControl::Continue, now);
+        self.pending.extend(next);
         close
     }
 

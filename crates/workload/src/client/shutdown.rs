@@ -238,7 +238,8 @@ impl<S: RecordSink> Client<S> {
             if own || gone || !sent {
                 self.connections.orphan(connection);
             }
-            self.leave(session, now);
+            let close = self.leave(session, now);
+            self.pending.extend(close);
         }
     }
 }
