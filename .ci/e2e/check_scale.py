@@ -72,7 +72,7 @@ def shared(tmp):
         expect(progress["ended"] <= progress["sent"] <= progress["offered"], f"progress: {progress}")
         expect(not (place / "1/done.json").exists(), "shard 1 is done before its end")
         again = headway("run", serve.url, *load, "--shard", "1/2", cwd=tmp).exits(0)
-        contains(again.err, f"shard 1/2 is played by process {shards[1].process.pid}", "stderr of the second process")
+        contains(again.err, f"shard 1/2 was claimed by process {shards[1].process.pid}", "stderr of the second process")
         ended = [shard.ended() for shard in shards]
     for i, shard in enumerate(ended):
         shard.exits(0, 98)

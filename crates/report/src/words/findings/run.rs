@@ -179,9 +179,8 @@ fn text(of: &Run) -> String {
              of records before, is missing."
         ),
         Run::ShardsApart { apart_s, outside, of } => format!(
-            "The shards began {} apart by their machines' clocks, by which their records are merged: {} of {} requests in the measured \
-             phases of the shards are outside that of the merged run, and in no number of it. Shards of anything but Poisson arrivals at a \
-             constant rate are not the planned load then.",
+            "Shards began {} apart: {} of {} requests are outside the merged phase. They are in no number. Records are merged by the machines' \
+             clocks. Unless arrivals are Poisson at a constant rate, the load is another one than planned.",
             time(*apart_s),
             count(*outside),
             count(*of)
