@@ -1,4 +1,5 @@
-//! What is due and cannot start, by the origin that it is for: where one origin keeps its requests waiting, those to others go on.
+//! What is due and cannot start, by the origin that it is for, and how long the cap has held it back: where one origin keeps its requests waiting, those to
+//! others go on.
 //!
 //! Deliberately absent: arrivals that no origin has room for, which are the stretch of the plan between the cursor and now.
 
@@ -195,5 +196,101 @@ impl<S: RecordSink> Client<S> {
         let any = !others.is_empty();
         others.into_iter().for_each(|other| self.connections.orphan(other));
         any
+    }
+
+    /// A connection to that origin can be had again: unless a request has been waiting for it, none was held back. Perhaps one to another
+    /// origin in its place.
+    #[inline]
+    pub(super) fn came_free(&mut self, origin: u16, now: Nanos) {
+        for other in self.origins() {
+            if self.held_of(other).full_since.is_none() {
+                continue;
+            }
+            if other != origin && !self.connections.can_start(other, false) {
+                continue;
+            }
+            let held_back = self.holds_back(other, now);
+            let held = self.held_mut(other);
+            if held_back {
+                held.stalls.freed();
+            } else {
+                held.full_since = None;
+                held.stalls.clear();
+            }
+        }
+    }
+
+    /// After a start, and of several origins before each: the cap may be reached now, or no request be held back any more.
+    #[inline]
+    pub(super) fn note_full(&mut self, now: Nanos) {
+        let line = self.line(now);
+        for origin in self.origins() {
+            let own = self.next_held_of(origin).is_some_and(|(_, who)| self.needs_own(who));
+            let state = (self.connections.can_start(origin, own), self.holds_back(origin, now));
+            let held = self.held_mut(origin);
+            let before = held.full_since;
+            held.full_since = match state {
+                (false, true) => before.or(Some(now)),
+                (false, false) => Some(now),
+                (true, true) => before,
+                (true, false) => None,
+            };
+            if let Some((first, since)) = line
+                && first != origin
+            {
+                held.full_since = before.or(Some(since));
+            }
+            if held.full_since != before {
+                held.stalls.clear();
+            }
+        }
+    }
+
+    /// How long a request due then has been held back by the cap: from when it was due, or from when the cap was reached if
+    /// that was later. What was late before the cap was reached is the generator's lateness; so is what it stood still for
+    /// meanwhile, if that is the larger part.
+    #[inline]
+    pub(super) fn waited(&self, origin: u16, due: Nanos, now: Nanos) -> Nanos {
+        let held = self.held_of(origin);
+        held.full_since.map_or(Nanos::ZERO, |since| held.stalls.less(since, due.max(since), now))
+    }
+
+    /// The same of one that is given up: nothing, if the larger part of it is the generator's doing.
+    pub(super) fn waited_in_vain(&self, origin: u16, due: Nanos, now: Nanos) -> Nanos {
+        let Some(since) = self.held_of(origin).full_since else { return Nanos::ZERO };
+        let span = now - due.max(since);
+        if self.waited(origin, due, now) < span { Nanos::ZERO } else { span.max(Nanos::ZERO) }
+    }
+
+    /// The world stood still, and looked at nothing, from one instant to another.
+    #[inline]
+    pub fn stood_still(&mut self, from: Nanos, to: Nanos) {
+        for held in self.held.iter_mut().filter(|held| held.full_since.is_some()) {
+            held.stalls.push(from, to);
+        }
+        if let Some(untold) = &mut self.untold {
+            untold.push(to - from);
+        }
+    }
+
+    /// The world was busy with what it does for the client for so long: handling what had happened, sending, or ready to do so
+    /// without a processor.
+    #[inline]
+    pub fn busy(&mut self, length: Nanos) {
+        for held in self.held.iter_mut().filter(|held| held.full_since.is_some()) {
+            held.stalls.busy(length);
+        }
+    }
+
+    /// The client knows all events up to `until`.
+    #[inline]
+    pub fn caught_up(&mut self, until: Nanos) {
+        self.held.iter_mut().for_each(|held| held.stalls.settle(until));
+    }
+
+    /// Whether a request to that origin has fallen due and not started, or may have, behind an arrival to another.
+    #[inline]
+    pub(super) fn holds_back(&self, origin: u16, now: Nanos) -> bool {
+        !self.held_of(origin).waiting.is_empty() || self.next.0 <= now
     }
 }
