@@ -128,7 +128,8 @@ fi
 mkdir -p "$TARGET/ci"
 # Under target/, out of the way of other users and of Debian's own packages (PEP 668).
 [ -x "$VENV/bin/python" ] || step 'python3 -m venv' python3 -m venv "$VENV"
-step "pip install ${PYTHON_PACKAGES[*]}" \
+# While the first steps compile; `joined` waits for it.
+beside "pip install ${PYTHON_PACKAGES[*]}" \
     "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "${PYTHON_PACKAGES[@]}"
 
 # Ends the run: nothing may be left behind; prints what each step took.
