@@ -465,6 +465,11 @@ impl Shards {
         if Nanos(behind.0.abs()) <= limits.same_zero { Nanos::ZERO } else { behind }
     }
 
+    /// What the log of that shard holds, found in a pass of its own.
+    fn held_alone(&self, run: &Run, limits: Limits) -> Result<Tally, Error> {
+        run.held_to(&self.plan, self.moved(run, limits))
+    }
+
     /// How far the zero of that shard is behind that of the merged run, which is the first one's.
     fn behind(&self, run: &Run) -> Nanos {
         Nanos(run.manifest.zero_unix_ns - self.runs[0].manifest.zero_unix_ns)
@@ -493,16 +498,14 @@ fn short(shard: &ShardCoverage) -> Option<ShortShard> {
 pub(crate) fn missing(plan: &Plan, here: &[String]) -> Vec<MissingShard> {
     let count = here.first().and_then(|shard| Shard::parse(shard).ok()).map_or(0, Shard::count);
     let all = (0..count).filter_map(|index| Shard::new(index, count).ok());
-    let lost = all.filter(|shard| !here.contains(&shard.to_string()));
-    let planned = |shard| {
-        if plan.lacks_instants() {
-            return None;
-        }
-        let groups = (0..plan.groups.len()).filter(|&g| plan.groups[g].arrives());
-        let sessions: Vec<u64> = groups.map(|g| plan.sessions_of(g, shard).count() as u64).collect();
-        (!sessions.is_empty()).then(|| sessions.iter().sum())
+    let lost: Vec<Shard> = all.filter(|shard| !here.contains(&shard.to_string())).collect();
+    let known = !plan.lacks_instants() && plan.groups.iter().any(|group| group.arrives());
+    let planned = (known && !lost.is_empty()).then(|| plan.arrivals_of_each(count));
+    let of = |shard: &Shard| MissingShard {
+        shard: shard.to_string(),
+        planned: planned.as_ref().map(|planned| planned[shard.index() as usize]),
     };
-    lost.map(|shard| MissingShard { shard: shard.to_string(), planned: planned(shard) }).collect()
+    lost.iter().map(of).collect()
 }
 
 /// Says in the summary of what these shards are missing.

@@ -61,7 +61,13 @@ impl Shard {
     /// Whether session `k` of the plan with that seed is this shard's.
     #[inline]
     pub fn keeps(self, draws: Stream, k: u64) -> bool {
-        self.count == 1 || draws.bits(k, 0) % u64::from(self.count) == u64::from(self.index)
+        self.count == 1 || Shard::owner(draws, k, self.count) == self.index
+    }
+
+    /// Which of `count` shards session `k` belongs to; `count` is not 0.
+    #[inline]
+    pub fn owner(draws: Stream, k: u64, count: u32) -> u32 {
+        (draws.bits(k, 0) % u64::from(count)) as u32
     }
 
     /// The stream that [`keeps`](Shard::keeps) draws from.

@@ -1,9 +1,11 @@
-//! Holds the records of a shard to its plan, bit for bit, while they pass by in the order of their starts.
+//! Holds the records of all shards to the plan, bit for bit, while they pass by in the order of their starts.
 //!
-//! Every planned arrival is awaited from the first record of a later one on, until its own comes. What this cannot
-//! settle in bounded memory it leaves open: `Run::held_to` then reads the log again, in the order of the plan.
+//! The plan is drawn once, and each arrival waits with its shard until its record comes: a plan for each shard would take a time that
+//! grows with the number of shards. What cannot be settled so in bounded memory is left open: `Run::held_to` then reads the log of that shard
+//! again, in the order of the plan.
 
 use super::{Tally, measured};
+use headway_base::random::Stream;
 use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos, Record};
 use headway_workload::arrivals::Arrival;
@@ -12,8 +14,8 @@ use headway_workload::{Plan, Shard};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Arrivals of a group that are looked at together, at 24 bytes each: 50 s at 10,000 a second.
-const AWAITED: usize = 500_000;
+/// Arrivals of a group that wait together, over all shards, at 24 bytes each: 40 s at 100,000 a second.
+const ROOM: usize = 4_000_000;
 
 /// Whether a record is of an arrival that the plan has, where the groups that `arrives` names are those with arrivals.
 pub(super) fn is_planned(row: &Record, arrives: &[bool]) -> bool {
@@ -26,89 +28,174 @@ pub(super) fn arriving(plan: &Plan) -> Vec<bool> {
     plan.groups.iter().map(|group| group.arrives()).collect()
 }
 
-/// The arrivals of one shard, and which of them have left a record.
+/// The arrivals of a plan, and which of them have left a record.
 pub(super) struct Held {
     arrives: Vec<bool>,
-    groups: Vec<Group>,
-    tally: Tally,
     measured: Range<Nanos>,
+    groups: Vec<Group>,
+    /// By number of the shard.
+    tallies: Vec<Tally>,
 }
 
 struct Group {
+    /// Of all shards.
     planned: SessionsOf,
-    /// How many of them have been looked at.
-    taken: u64,
-    /// Arrivals up to the latest one of which there is a record, from the first on that has none; whether each has one.
-    awaited: VecDeque<(Arrival, bool)>,
+    draws: Stream,
+    /// By number; none for a shard that is not held, or is left open.
+    shards: Vec<Option<Awaited>>,
+    /// How many arrivals wait, over all shards, and how many may.
+    waiting: usize,
+    room: usize,
+}
+
+/// The arrivals of a shard that were drawn so far.
+#[derive(Default)]
+struct Awaited {
+    drawn: u64,
+    /// From the first on that has no record; whether each has one.
+    waiting: VecDeque<(Arrival, bool)>,
 }
 
 impl Held {
-    pub(super) fn new(plan: &Plan, shard: Shard) -> Held {
-        let group =
-            |group| Group { planned: plan.sessions_of(group, shard), taken: 0, awaited: VecDeque::new() };
-        let groups = (0..plan.groups.len()).map(group).collect();
-        Held { arrives: arriving(plan), groups, tally: Tally::default(), measured: measured(plan) }
+    /// Holds these of `count` shards to that plan.
+    pub(super) fn new(plan: &Plan, count: u32, shards: &[u32]) -> Held {
+        Held::within(plan, count, shards, ROOM)
     }
 
-    /// Takes the next record, whose instants were moved by `shift`; whether all is settled so far.
+    fn within(plan: &Plan, count: u32, shards: &[u32], room: usize) -> Held {
+        let group = |group| {
+            let mut of: Vec<Option<Awaited>> = (0..count).map(|_| None).collect();
+            shards.iter().for_each(|&shard| of[shard as usize] = Some(Awaited::default()));
+            let (planned, draws) = (plan.sessions_of(group, Shard::WHOLE), plan.shard_draws(group));
+            Group { planned, draws, shards: of, waiting: 0, room }
+        };
+        Held {
+            arrives: arriving(plan),
+            measured: measured(plan),
+            groups: (0..plan.groups.len()).map(group).collect(),
+            tallies: vec![Tally::default(); count as usize],
+        }
+    }
+
+    /// Takes the next record of a shard, whose instants were moved by `shift`; whether all of that shard is settled so far. If not, it is
+    /// left open, and none of its records should come any more.
     #[must_use]
-    pub(super) fn take(&mut self, row: &Record, shift: Nanos) -> bool {
-        self.tally.count(row, Nanos(row.arrived.0.wrapping_sub(shift.0)), row.arrived, &self.measured);
-        !is_planned(row, &self.arrives) || {
-            let intended = Nanos(row.intended.0.wrapping_sub(shift.0));
-            self.groups[usize::from(row.group)].take(row.k, intended, row.count)
+    pub(super) fn take(&mut self, shard: u32, row: &Record, shift: Nanos) -> bool {
+        let own = |at: Nanos| Nanos(at.0.wrapping_sub(shift.0));
+        self.tallies[shard as usize].count(row, own(row.arrived), row.arrived, &self.measured);
+        let settled = !is_planned(row, &self.arrives)
+            || self.groups[usize::from(row.group)].take(shard, row.k, own(row.intended), row.count);
+        if !settled {
+            self.groups.iter_mut().for_each(|group| group.leave(shard));
         }
+        settled
     }
 
-    /// What there was.
-    pub(super) fn tally(self) -> Tally {
-        let mut tally = self.tally;
-        for (group, _) in self.groups.into_iter().zip(self.arrives).filter(|(_, arrives)| *arrives) {
-            let passed = group.awaited.iter().filter(|(_, seen)| !seen).count() as u64;
-            let rest = group.planned.count() as u64;
-            tally.planned += group.taken + rest;
-            tally.without_record += passed + rest;
+    /// What there was of each shard, by number; none of one that is left open, or was not held.
+    pub(super) fn tallies(self) -> Vec<Option<Tally>> {
+        let mut tallies: Vec<Option<Tally>> = self.tallies.into_iter().map(Some).collect();
+        for (group, arrives) in self.groups.into_iter().zip(self.arrives) {
+            // Of a group without arrivals, none waits.
+            let of_each = group.end(arrives);
+            for (tally, of) in tallies.iter_mut().zip(of_each) {
+                *tally = tally.zip(of).map(|(tally, (planned, without_record))| Tally {
+                    planned: tally.planned + planned,
+                    without_record: tally.without_record + without_record,
+                    ..tally
+                });
+            }
         }
-        tally
+        tallies
     }
 }
 
 impl Group {
-    /// `count` arrivals from number `k` on, which was due at `intended`.
-    fn take(&mut self, k: u64, intended: Nanos, count: u32) -> bool {
-        while self.awaited.back().is_none_or(|(last, _)| last.k < k) {
-            if !self.await_next() {
-                return false;
-            }
-        }
-        let at = match self.awaited.front() {
-            Some((first, _)) if first.k == k => 0,
-            _ => self.awaited.partition_point(|(arrival, _)| arrival.k < k),
-        };
-        if self.awaited[at].0 != (Arrival { k, intended }) {
-            return false;
-        }
-        for place in at..at + count as usize {
-            if place == self.awaited.len() && !self.await_next() {
-                return false;
-            }
-            let (_, seen) = &mut self.awaited[place];
-            if std::mem::replace(seen, true) {
-                return false;
-            }
-        }
-        while self.awaited.front().is_some_and(|(_, seen)| *seen) {
-            self.awaited.pop_front();
-        }
-        true
+    /// `count` arrivals of a shard from number `k` on, which was due at `intended`; whether they are the plan's, and had no record yet.
+    fn take(&mut self, shard: u32, k: u64, intended: Nanos, count: u32) -> bool {
+        self.mark(shard, k, intended, count).is_some()
     }
 
-    /// Whether there is another arrival, and room for it.
-    fn await_next(&mut self) -> bool {
-        let next = if self.awaited.len() < AWAITED { self.planned.next() } else { None };
-        self.taken += u64::from(next.is_some());
-        self.awaited.extend(next.map(|arrival| (arrival, false)));
-        next.is_some()
+    fn mark(&mut self, shard: u32, k: u64, intended: Nanos, count: u32) -> Option<()> {
+        while self.of(shard)?.waiting.back().is_none_or(|(last, _)| last.k < k) {
+            self.draw(shard)?;
+        }
+        let waiting = &self.of(shard)?.waiting;
+        let at = match waiting.front() {
+            Some((first, _)) if first.k == k => 0,
+            _ => waiting.partition_point(|(arrival, _)| arrival.k < k),
+        };
+        if waiting[at].0 != (Arrival { k, intended }) {
+            return None;
+        }
+        for place in at..at + count as usize {
+            while place >= self.of(shard)?.waiting.len() {
+                self.draw(shard)?;
+            }
+            let (_, seen) = &mut self.of(shard)?.waiting[place];
+            if std::mem::replace(seen, true) {
+                return None;
+            }
+        }
+        let of = self.shards[shard as usize].as_mut()?;
+        while of.waiting.front().is_some_and(|(_, seen)| *seen) {
+            of.waiting.pop_front();
+            self.waiting -= 1;
+        }
+        Some(())
+    }
+
+    fn of(&mut self, shard: u32) -> Option<&mut Awaited> {
+        self.shards[shard as usize].as_mut()
+    }
+
+    /// Draws arrivals up to the next one of that shard, if there is one and it is still held.
+    fn draw(&mut self, shard: u32) -> Option<()> {
+        loop {
+            if self.waiting >= self.room {
+                self.make_room();
+                self.of(shard)?;
+            }
+            let next = self.planned.next()?;
+            let owner = Shard::owner(self.draws, next.k, self.shards.len() as u32);
+            if let Some(of) = self.of(owner) {
+                of.drawn += 1;
+                of.waiting.push_back((next, false));
+                self.waiting += 1;
+            }
+            if owner == shard {
+                return Some(());
+            }
+        }
+    }
+
+    /// Leaves the shard open of which most arrivals wait: one that was killed, or began later than the others.
+    fn make_room(&mut self) {
+        let waiting = |shard: &u32| self.shards[*shard as usize].as_ref().map_or(0, |of| of.waiting.len());
+        if let Some(most) = (0..self.shards.len() as u32).max_by_key(waiting) {
+            self.leave(most);
+        }
+    }
+
+    fn leave(&mut self, shard: u32) {
+        if let Some(of) = self.shards[shard as usize].take() {
+            self.waiting -= of.waiting.len();
+        }
+    }
+
+    /// Of each shard that is held: how many arrivals it has, and how many of them left no record.
+    fn end(mut self, arrives: bool) -> Vec<Option<(u64, u64)>> {
+        let unseen = |of: &Awaited| of.waiting.iter().filter(|(_, seen)| !seen).count() as u64;
+        let mut ended: Vec<Option<(u64, u64)>> =
+            self.shards.iter().map(|of| of.as_ref().map(|of| (of.drawn, unseen(of)))).collect();
+        let rest = arrives.then_some(&mut self.planned).into_iter().flatten();
+        for arrival in rest {
+            let owner = Shard::owner(self.draws, arrival.k, ended.len() as u32);
+            if let Some((planned, without_record)) = &mut ended[owner as usize] {
+                *planned += 1;
+                *without_record += 1;
+            }
+        }
+        ended
     }
 }
 
@@ -128,49 +215,52 @@ mod tests {
         plan().sessions_of(0, shard).map(row).collect()
     }
 
-    /// How many have left no record, unless it was left open.
-    fn held(shard: Shard, rows: &[Record], shift: Nanos) -> Option<u64> {
-        let mut held = Held::new(&plan(), shard);
-        let all = rows.iter().all(|row| held.take(row, shift));
+    /// Shard 1 of 3.
+    fn shard() -> Shard {
+        Shard::new(1, 3).unwrap()
+    }
+
+    /// How many of shard 1 have left no record, unless it was left open.
+    fn held(rows: &[Record], shift: Nanos) -> Option<u64> {
+        let mut held = Held::new(&plan(), 3, &[1]);
+        let all = rows.iter().all(|row| held.take(1, row, shift));
         all.then(|| {
-            let tally = held.tally();
+            let tally = held.tallies()[1].unwrap();
             assert_eq!(tally.rows, rows.len() as u64);
-            assert_eq!(tally.planned, self::rows(shard).len() as u64);
+            assert_eq!(tally.planned, self::rows(shard()).len() as u64);
             tally.without_record
         })
     }
 
     #[test]
     fn each_planned_arrival_is_settled_once_in_whatever_order_they_come() {
-        let shard = Shard::new(1, 3).unwrap();
-        let all = rows(shard);
+        let all = rows(shard());
         assert!(all.len() > 800);
-        assert_eq!(held(shard, &all, Nanos::ZERO), Some(0));
+        assert_eq!(held(&all, Nanos::ZERO), Some(0));
         let backwards: Vec<Record> = all.iter().rev().copied().collect();
-        assert_eq!(held(shard, &backwards, Nanos::ZERO), Some(0));
+        assert_eq!(held(&backwards, Nanos::ZERO), Some(0));
         let some: Vec<Record> = all.iter().copied().filter(|row| row.k % 7 != 0).take(500).collect();
-        assert_eq!(held(shard, &some, Nanos::ZERO), Some((all.len() - 500) as u64));
+        assert_eq!(held(&some, Nanos::ZERO), Some((all.len() - 500) as u64));
         // A row may stand for several.
         let mut few = all.clone();
         few.drain(11..20);
         few[10].count = 10;
-        assert_eq!(held(shard, &few, Nanos::ZERO), Some(0));
+        assert_eq!(held(&few, Nanos::ZERO), Some(0));
         let moved = |row: &Record| Record { intended: row.intended + Nanos(7), ..*row };
-        assert_eq!(held(shard, &all.iter().map(moved).collect::<Vec<_>>(), Nanos(7)), Some(0));
+        assert_eq!(held(&all.iter().map(moved).collect::<Vec<_>>(), Nanos(7)), Some(0));
         // What the plan's arrivals do not cause is not looked at.
         let mut step = all.clone();
         step.insert(3, Record { due: Trigger::Step, ..all[3] });
-        assert_eq!(held(shard, &step, Nanos::ZERO), Some(0));
+        assert_eq!(held(&step, Nanos::ZERO), Some(0));
     }
 
     #[test]
     fn what_is_not_of_the_plan_is_left_open() {
-        let shard = Shard::new(1, 3).unwrap();
-        let all = rows(shard);
+        let all = rows(shard());
         let with = |change: &dyn Fn(&mut Vec<Record>)| {
             let mut rows = all.clone();
             change(&mut rows);
-            held(shard, &rows, Nanos::ZERO)
+            held(&rows, Nanos::ZERO)
         };
         assert_eq!(with(&|rows| rows.push(rows[4])), None, "an arrival twice");
         assert_eq!(with(&|rows| rows[4].intended.0 += 1), None, "another instant");
@@ -179,5 +269,49 @@ mod tests {
         assert_eq!(with(&|rows| rows.last_mut().unwrap().count = 2), None, "more than the plan has");
         let other = rows(Shard::new(2, 3).unwrap())[0];
         assert_eq!(with(&|rows| rows.insert(0, other)), None, "of another shard");
+    }
+
+    #[test]
+    fn shards_pass_by_together_and_each_has_what_it_would_have_alone() {
+        let of = |i| rows(Shard::new(i, 3).unwrap());
+        let (zero, two) = (of(0), of(2));
+        let mut held = Held::new(&plan(), 3, &[0, 2]);
+        let mut all: Vec<(u32, Record)> = zero.iter().map(|row| (0, *row)).collect();
+        // Of shard 2, which was killed, the first 300.
+        all.extend(two.iter().take(300).map(|row| (2, *row)));
+        all.sort_by_key(|(_, row)| row.intended);
+        assert!(all.iter().all(|(shard, row)| held.take(*shard, row, Nanos::ZERO)));
+        let tallies = held.tallies();
+        let counts =
+            |tally: Option<Tally>| tally.map(|tally| (tally.planned, tally.without_record, tally.rows));
+        let n = |rows: &[Record]| rows.len() as u64;
+        assert_eq!(counts(tallies[0]), Some((n(&zero), 0, n(&zero))));
+        assert_eq!(counts(tallies[2]), Some((n(&two), n(&two) - 300, 300)));
+        assert_eq!(counts(tallies[1]), None, "a shard that is not here");
+    }
+
+    #[test]
+    fn where_room_ends_the_shard_that_most_arrivals_wait_for_is_left_open_alone() {
+        let mut held = Held::within(&plan(), 3, &[0, 1, 2], 100);
+        let mut all: Vec<(u32, Record)> = Vec::new();
+        for i in [0, 1, 2] {
+            let rows = rows(Shard::new(i, 3).unwrap());
+            let n = if i == 1 { 50 } else { rows.len() };
+            all.extend(rows.into_iter().take(n).map(|row| (i, row)));
+        }
+        all.sort_by_key(|(_, row)| row.intended);
+        assert!(all.iter().all(|(shard, row)| held.take(*shard, row, Nanos::ZERO)));
+        assert!(held.groups[0].waiting <= 100);
+        let tallies = held.tallies();
+        let open: Vec<bool> = tallies.iter().map(Option::is_none).collect();
+        assert_eq!(open, [false, true, false]);
+        assert_eq!(tallies[0].unwrap().without_record + tallies[2].unwrap().without_record, 0);
+        // One that comes on after it was left open is told so.
+        let late = rows(Shard::new(1, 3).unwrap())[50];
+        let mut again = Held::within(&plan(), 3, &[0, 1], 100);
+        for row in rows(Shard::new(0, 3).unwrap()) {
+            assert!(again.take(0, &row, Nanos::ZERO));
+        }
+        assert!(!again.take(1, &late, Nanos::ZERO));
     }
 }

@@ -136,17 +136,14 @@ fn read(
     let logs: Vec<PathBuf> = shards.runs.iter().map(|run| run.folder.records()).collect();
     let mut merge =
         Merge::in_one_pass(&logs, By::Started, limits, out.path(), disordered).map_err(unreadable)?;
-    let check = |(run, log): (&Run, &PathBuf)| {
-        Check::new(run, &shards.plan, shards.moved(run, limits), disordered.contains(log))
-    };
-    let mut checks = shards.runs.iter().zip(&logs).map(check).collect::<Result<Vec<_>, _>>()?;
+    let mut checks = Checks::new(shards, limits, disordered)?;
     let mut block = Vec::with_capacity(ROWS);
     loop {
         let next = merge.next_with_origin().map_err(unreadable)?;
         let is_last = next.is_none();
         if let Some((row, origin)) = next {
             if let Some(Origin { log, shift }) = origin {
-                checks[log].take(&row, shift, &shards.runs[log], &shards.plan)?;
+                checks.take(log, &row, shift)?;
             }
             block.push(row);
         }
@@ -159,38 +156,50 @@ fn read(
         }
     }
     let truncated = merge.merged().truncated.into_iter().map(|(log, _)| log).collect();
-    Ok((truncated, checks.into_iter().map(Check::tally).collect()))
+    Ok((truncated, checks.tallies()?))
 }
 
-/// How a shard is held to its plan.
-enum Check {
-    /// While its records pass by.
-    Passing(Box<Held>),
-    /// It was, in a pass of its own.
-    Done(Tally),
+/// Holds the shards to the plan.
+struct Checks<'a> {
+    shards: &'a Shards,
+    limits: Limits,
+    /// While their records pass by.
+    held: Held,
+    /// By log: what it holds, where that was found in a pass of its own.
+    alone: Vec<Option<Tally>>,
 }
 
-impl Check {
-    fn new(run: &Run, plan: &Plan, behind: Nanos, disordered: bool) -> Result<Check, Error> {
-        Ok(match disordered {
-            true => Check::Done(run.held_to(plan, behind)?),
-            false => Check::Passing(Box::new(Held::new(plan, run.shard))),
+impl Checks<'_> {
+    fn new<'a>(shards: &'a Shards, limits: Limits, disordered: &[PathBuf]) -> Result<Checks<'a>, Error> {
+        let is_disordered = |run: &Run| disordered.contains(&run.folder.records());
+        let alone = |run: &Run| is_disordered(run).then(|| shards.held_alone(run, limits)).transpose();
+        let passing: Vec<u32> =
+            shards.runs.iter().filter(|run| !is_disordered(run)).map(|run| run.shard.index()).collect();
+        Ok(Checks {
+            shards,
+            limits,
+            held: Held::new(&shards.plan, shards.count(), &passing),
+            alone: shards.runs.iter().map(alone).collect::<Result<_, _>>()?,
         })
     }
 
-    fn take(&mut self, row: &Record, shift: Nanos, run: &Run, plan: &Plan) -> Result<(), Error> {
-        if let Check::Passing(held) = self
-            && !held.take(row, shift)
-        {
-            *self = Check::Done(run.held_to(plan, shift)?);
+    /// Takes the next record of that log.
+    fn take(&mut self, log: usize, row: &Record, shift: Nanos) -> Result<(), Error> {
+        let run = &self.shards.runs[log];
+        if self.alone[log].is_none() && !self.held.take(run.shard.index(), row, shift) {
+            self.alone[log] = Some(self.shards.held_alone(run, self.limits)?);
         }
         Ok(())
     }
 
-    fn tally(self) -> Tally {
-        match self {
-            Check::Passing(held) => held.tally(),
-            Check::Done(tally) => tally,
-        }
+    /// What each log holds. One that was left open after its last record is read once more.
+    fn tallies(self) -> Result<Vec<Tally>, Error> {
+        let Checks { shards, limits, held, alone } = self;
+        let held = held.tallies();
+        let of = |(run, alone): (&Run, Option<Tally>)| {
+            let found = alone.or(held[run.shard.index() as usize]);
+            found.map_or_else(|| shards.held_alone(run, limits), Ok)
+        };
+        shards.runs.iter().zip(alone).map(of).collect()
     }
 }

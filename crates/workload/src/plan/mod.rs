@@ -249,6 +249,23 @@ impl Plan {
         }
     }
 
+    /// The stream by which the sessions of a group are divided among shards ([`Shard::owner`]).
+    pub fn shard_draws(&self, group: usize) -> Stream {
+        Shard::stream(self.group_seed(group))
+    }
+
+    /// How many sessions arrive at each of `count` shards, by number, of all groups that have [arrivals](Group::arrives) together.
+    pub fn arrivals_of_each(&self, count: u32) -> Vec<u64> {
+        let mut of_each = vec![0; count as usize];
+        for group in (0..self.groups.len()).filter(|&group| self.groups[group].arrives()) {
+            let draws = self.shard_draws(group);
+            for session in self.sessions_of(group, Shard::WHOLE) {
+                of_each[Shard::owner(draws, session.k, count) as usize] += 1;
+            }
+        }
+        of_each
+    }
+
     /// Every session that arrives at this process's shard, of all groups, in order of time; groups in order where two
     /// are due at once.
     pub fn sessions(&self) -> Sessions {

@@ -53,6 +53,9 @@ fn sessions_of_several_groups_are_one_sequence_and_the_first_draws_as_if_alone()
     let merged: Vec<_> = both.sessions().collect();
     assert!(merged.is_sorted_by_key(|(_, a)| a.intended));
     assert_eq!(merged.iter().filter(|s| s.0 == 0).count(), alone.arrivals().count());
+    let of = |i| Shard::new(i, 3).unwrap();
+    let of_each = |i| (0..2).map(|group| both.sessions_of(group, of(i)).count() as u64).sum::<u64>();
+    assert_eq!(both.arrivals_of_each(3), [0, 1, 2].map(of_each));
     // 400 expected, Poisson: within 4 standard errors of 20.
     assert!((merged.len() as f64 - 400.0).abs() < 80.0, "{}", merged.len());
     assert_eq!((both.process(), both.profile().unwrap().total()), (Some(Process::Poisson), 400.0));
