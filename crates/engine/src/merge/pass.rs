@@ -10,7 +10,6 @@ use crate::recompute::Recomputed;
 use headway_base::{Nanos, Record};
 use headway_records::{By, Limits, Merge, NewLog, Origin, RunFolder};
 use headway_stats::{Summary, Threshold};
-use headway_workload::Plan;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
