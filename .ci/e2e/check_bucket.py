@@ -257,3 +257,32 @@ def study_killed(tmp):
         contains(merged.err, "shard 0/2 is missing, and its 100,000 plays with it", "the shard that did not come")
         headway("merge", PLACE, "--allow-missing", 1, "--out", tmp / "allowed", cwd=tmp, env=env).exits(3)
         contains(headway("merge", PLACE, "--expect", 3, "--out", tmp / "three", cwd=tmp, env=env).exits(2).err, "the study in s3://load-tests/run42 has 2 shards", "stderr")
+
+
+@check("bucket: the store dies before the end of a run: Ctrl-C twice ends the wait, and the message says where the results are")
+def dead(tmp):
+    load = ["-R", "50", "-d", "2s", "--seed", "5", "--timeout", "1s"]
+    with Serve(*SERVE, tmp=tmp) as serve, Moto(tmp) as moto, Proxy(moto.url) as proxy:
+        bucket, env = Bucket(moto.url), credentials(proxy.url)
+        one = Headway(["run", serve.url, "--shard", "0/2", "--out", PLACE, *load], tmp, env=env)
+        wait_for(lambda: "run42/0/progress.json" in bucket.names("run42/"), "the shard to begin")
+        proxy.meddle = lambda method, path: "drop"
+        wait_for(lambda: "cannot be written yet" in one.text(one.err), "the shard to say that it waits", 30)
+        began = time.monotonic()
+        one.signal(signal.SIGINT)
+        wait_for(lambda: "once more: stop at once" in one.text(one.err), "the first Ctrl-C to be heard")
+        expect(one.process.poll() is None, "the first Ctrl-C has ended it")
+        one.signal(signal.SIGINT)
+        ended = one.ended(20).exits(1)
+        note(f"it ended {time.monotonic() - began:.1f} s after the first Ctrl-C")
+        proxy.meddle = lambda method, path: None
+        equal([name for name in bucket.names("run42/") if "done" in name], [], "shards that are done")
+        folder, = (tmp / "headway-runs").iterdir()
+        told = flat(ended.err)
+        contains(told, f"the results of shard 0/2 are not complete in {PLACE}; they are in headway-runs/{folder.name}", "stderr")
+        contains(told, "interrupted", "stderr")
+        contains(flat(ended.out), f"headway merge {PLACE} --expect 2", "what to type next")
+        contains(flat(ended.out), f"{PLACE}/0", "the bucket in the report")
+        expect((folder / "summary.json").exists() and (folder / "records.arrow").exists(), "the results are not in the folder")
+        # What is there is enough to be merged.
+        headway("merge", folder, "--out", tmp / "merged", cwd=tmp).exits(3)
