@@ -172,10 +172,117 @@ def refused(tmp):
             contains(headway("merge", PLACE, "--out", "merged", cwd=tmp, env=env).exits(3).err, "none of the 2 shards", "stderr over TLS")
         single = headway("run", serve.url, *load, "--out", PLACE, cwd=tmp, env=credentials(proxy.url)).exits(2)
         contains(single.err, "--shard", "stderr of a run without a shard")
-        study = ["sim", ROOT / "docs/examples/balancers.yaml", "--seed", "1", "--replications", "4", "--shard", "0/2"]
-        contains(headway(*study, "--out", PLACE, cwd=tmp, env=credentials(proxy.url)).exits(2).err, "a bucket is for the shards of a run", "stderr")
+        study = ["sim", ROOT / "docs/examples/balancers.yaml", "--seed", "1", "--replications", "4"]
+        contains(headway(*study, "--out", PLACE, cwd=tmp, env=credentials(proxy.url)).exits(2).err, "a bucket is for shards", "stderr")
         onto = headway("merge", tmp, "--out", PLACE, cwd=tmp, env=credentials(proxy.url)).exits(2)
         expect(not (tmp / "s3:").exists(), f"a folder s3: was made: {onto}")
         expect(not (tmp / "merged").exists(), "a folder was made for nothing")
     equal(serve.report["requests"], 0, "requests that the target received")
     expect(not (tmp / "headway-runs").exists(), "a run folder was made")
+
+
+STUDY = """
+name: one
+seed: 7
+users: { arrive: { rate: 50/s }, phases: [ { hold: 20s, warmup: true }, { hold: 200s } ] }
+journey: [ { get: / } ]
+model: { servers: 1, service: exp(10ms) }
+"""
+
+
+def part(i, *more, tmp, env, n=2):
+    folder = tmp / f"on-{i}"
+    folder.mkdir(exist_ok=True)
+    return Headway(["sim", tmp / "s.yaml", *more, "--shard", f"{i}/{n}", "--out", PLACE], folder, env=env)
+
+
+@check("bucket: two shards of a study, while the store fails and loses responses, are merged to the study of one machine to the byte; each is played once")
+def study(tmp):
+    (tmp / "s.yaml").write_text(STUDY)
+    ask = ["--sweep", "rate=20,50,80", "--replications", "4"]
+    headway("sim", tmp / "s.yaml", *ask, "--out", tmp / "whole", "--json", tmp / "whole.json", cwd=tmp).exits(0)
+    with Moto(tmp) as moto, Proxy(moto.url) as proxy:
+        bucket, env = Bucket(moto.url), credentials(proxy.url)
+        # Of each name the first PUT is carried out and its response lost, and the second fails.
+        puts = {}
+
+        def meddle(method, path):
+            if method == "PUT":
+                puts[path] = puts.get(path, 0) + 1
+                return {1: "lose", 2: (503, error("SlowDown", "Please reduce your request rate."))}.get(puts[path])
+            return None
+
+        proxy.meddle = meddle
+        merging = Headway(["merge", PLACE, "--expect", 2, "--wait", "--out", tmp / "merged", "--json", tmp / "merged.json"], tmp, env=env)
+        running = [part(i, *ask, tmp=tmp, env=env) for i in range(2)]
+        ended = [one.ended().exits(0) for one in running]
+        merging.ended().exits(0)
+        again = part(1, *ask, tmp=tmp, env=env).ended().exits(0)
+        contains(again.err, f"shard 1/2 was claimed by process {running[1].process.pid}", "stderr of the second process")
+        contains(part(0, *ask, "--seed", "8", tmp=tmp, env=env).ended().exits(2).err, "seed is 7 there and 8 here", "stderr")
+        run = ["run", "http://127.0.0.1:9/", "-R", "5", "-d", "1s", "--seed", "7", "--shard", "1/2", "--out", PLACE]
+        contains(headway(*run, cwd=tmp, env=env).exits(2).err, "the place of the shards of a study, and this is a shard of a run", "stderr")
+        names = bucket.names("run42/")
+        objects = {name: bucket.read(name) for name in names}
+    for i, one in enumerate(ended):
+        folder, = (tmp / f"on-{i}/headway-runs").iterdir()
+        contains(one.err, "SlowDown", f"what shard {i} says of the store")
+        contains(flat(one.err), f"6 plays of shard {i}/2 are in {PLACE}/{i}, and in headway-runs/{folder.name}; next: headway merge {PLACE} --expect 2", "the end")
+        done = json.loads(objects[f"run42/{i}/done.json"])
+        parts = [name for name in names if name.startswith(f"run42/{i}/parts/")]
+        equal((done["records"], done["parts"], done["exit_code"]), (6, len(parts), 0), "done.json")
+        equal(b"".join(objects[name] for name in parts), (folder / "plays.jsonl").read_bytes(), "the pieces, and the plays")
+        equal(objects[f"run42/{i}/part.json"], (folder / "part.json").read_bytes(), "part.json")
+    for one, other in [("whole.json", "merged.json"), ("whole/study.json", "merged/study.json"), ("whole/report.html", "merged/report.html")]:
+        expect((tmp / one).read_bytes() == (tmp / other).read_bytes(), f"{other} is not {one} to the byte")
+    texts = {name: data.decode("utf-8", "replace") for name, data in objects.items()}
+    nowhere(SECRETS, {**texts, **written(tmp), **all_of(ended[0], "shard 0")}, but=("moto.log",))
+
+
+@check("bucket: a shard of a study that is killed has given the plays that were published: named, exit 3, counted with --allow-missing 2")
+def study_killed(tmp):
+    (tmp / "s.yaml").write_text(STUDY)
+    # One play after the other, for longer than it is left.
+    ask = ["--sweep", "rate=20,50", "--replications", "100000", "--threads", "1", "--quiet"]
+    with Moto(tmp) as moto:
+        bucket, env = Bucket(moto.url), credentials(moto.url)
+        one = part(1, *ask, tmp=tmp, env=env)
+        wait_for(lambda: "run42/1/parts/000001" in bucket.names("run42/"), "the first piece", 40)
+        one.signal(signal.SIGKILL)
+        one.process.wait(10)
+        plays = bucket.read("run42/1/parts/000001").count(b"\n")
+        expect(plays > 0, "the first piece holds no play")
+        merged = headway("merge", PLACE, "--expect", 2, "--out", tmp / "merged", cwd=tmp, env=env).exits(3)
+        contains(merged.err, f"shard 1/2 has {plays:,} of its 100,000 plays", "the shard that was killed")
+        contains(merged.err, "shard 0/2 is missing, and its 100,000 plays with it", "the shard that did not come")
+        headway("merge", PLACE, "--allow-missing", 1, "--out", tmp / "allowed", cwd=tmp, env=env).exits(3)
+        contains(headway("merge", PLACE, "--expect", 3, "--out", tmp / "three", cwd=tmp, env=env).exits(2).err, "the study in s3://load-tests/run42 has 2 shards", "stderr")
+
+
+@check("bucket: the store dies before the end of a run: Ctrl-C twice ends the wait, and the message says where the results are")
+def dead(tmp):
+    load = ["-R", "50", "-d", "2s", "--seed", "5", "--timeout", "1s"]
+    with Serve(*SERVE, tmp=tmp) as serve, Moto(tmp) as moto, Proxy(moto.url) as proxy:
+        bucket, env = Bucket(moto.url), credentials(proxy.url)
+        one = Headway(["run", serve.url, "--shard", "0/2", "--out", PLACE, *load], tmp, env=env)
+        wait_for(lambda: "run42/0/progress.json" in bucket.names("run42/"), "the shard to begin")
+        proxy.meddle = lambda method, path: "drop"
+        wait_for(lambda: "cannot be written yet" in one.text(one.err), "the shard to say that it waits", 30)
+        began = time.monotonic()
+        one.signal(signal.SIGINT)
+        wait_for(lambda: "once more: stop at once" in one.text(one.err), "the first Ctrl-C to be heard")
+        expect(one.process.poll() is None, "the first Ctrl-C has ended it")
+        one.signal(signal.SIGINT)
+        ended = one.ended(20).exits(1)
+        note(f"it ended {time.monotonic() - began:.1f} s after the first Ctrl-C")
+        proxy.meddle = lambda method, path: None
+        equal([name for name in bucket.names("run42/") if "done" in name], [], "shards that are done")
+        folder, = (tmp / "headway-runs").iterdir()
+        told = flat(ended.err)
+        contains(told, f"the results of shard 0/2 are not complete in {PLACE}; they are in headway-runs/{folder.name}", "stderr")
+        contains(told, "interrupted", "stderr")
+        contains(flat(ended.out), f"headway merge {PLACE} --expect 2", "what to type next")
+        contains(flat(ended.out), f"{PLACE}/0", "the bucket in the report")
+        expect((folder / "summary.json").exists() and (folder / "records.arrow").exists(), "the results are not in the folder")
+        # What is there is enough to be merged.
+        headway("merge", folder, "--out", tmp / "merged", cwd=tmp).exits(3)

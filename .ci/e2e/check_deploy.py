@@ -10,7 +10,7 @@ import subprocess
 
 import yaml
 
-from harness import ROOT, Headway, Serve, check, contains, environment, equal, expect, never_started, planned, tool
+from harness import ROOT, Headway, Serve, check, contains, environment, equal, expect, headway, never_started, planned, tool
 
 DEPLOY = ROOT / "deploy"
 VARIABLES = {"NAME": "run42", "SHARDS": "8", "IMAGE": "registry.test/headway:1", "CLAIM": "results", "OUT": "/shared/run42", "DEADLINE": "1800"}
@@ -183,25 +183,47 @@ def shellcheck(_):
         expect(os.access(file, os.X_OK), f"{file} cannot be executed")
 
 
+def pod_of(job, tmp, name, **env):
+    """A pod of that Job, started here; its volumes are in `tmp`."""
+    container, = pod(job)["containers"]
+    folder = tmp / name
+    folder.mkdir()
+    told = {entry["name"]: entry["value"].replace(container["workingDir"], str(folder)) for entry in container["env"]}
+    args = [word.replace("/scenario/", f"{tmp}/").replace("/shared/", f"{tmp}/") for word in container["args"]]
+    return Headway(args, folder, env=environment(**told, **env))
+
+
+@check("deploy: the pods of a study, with the arguments of the docs, the merge first: the study of one machine to the byte")
+def studied(tmp):
+    arguments, = re.findall(r"`(args: \[sim, [^`]*)`", (ROOT / "docs/scale.md").read_text())
+    variables = {**VARIABLES, "SHARDS": "3"}
+    shards, merge = rendered("job.yaml", variables), rendered("merge.yaml", variables)
+    pod(shards)["containers"][0]["args"] = yaml.safe_load(arguments.replace("$OUT", variables["OUT"]))["args"]
+    (tmp / "scenario.yaml").write_text(
+        "seed: 7\nusers: { arrive: { rate: 50/s }, phases: [ { hold: 20s } ] }\njourney: [ { get: / } ]\nmodel: { servers: 1, service: exp(10ms) }\n"
+    )
+    merging = pod_of(merge, tmp, "merge")
+    for one in [pod_of(shards, tmp, f"shard-{i}", JOB_COMPLETION_INDEX=i) for i in range(shards["spec"]["completions"])]:
+        one.ended().exits(0)
+    contains(merging.ended().exits(0).out, "100", "what the merge reports")
+    headway("sim", tmp / "scenario.yaml", "--replications", 100, "--out", tmp / "whole", cwd=tmp).exits(0)
+    document = {name: json.loads((tmp / name / "study.json").read_text()) for name in ("whole", "run42-merged")}
+    equal(document["whole"].pop("command") != "", True, "a command")
+    document["run42-merged"].pop("command")
+    equal(document["run42-merged"], document["whole"], "the merged study, and that of one machine")
+
+
 @check("deploy: the pods of both Jobs, started here as Kubernetes starts them, the merge first: one run, merged and reported", alone=True)
 def played(tmp):
     variables = {**VARIABLES, "SHARDS": "3"}
     shards, merge = rendered("job.yaml", variables), rendered("merge.yaml", variables)
 
-    def pod_of(job, name, **env):
-        container, = pod(job)["containers"]
-        folder = tmp / name
-        folder.mkdir()
-        told = {entry["name"]: entry["value"].replace(container["workingDir"], str(folder)) for entry in container["env"]}
-        args = [word.replace("/scenario/", f"{tmp}/").replace("/shared/", f"{tmp}/") for word in container["args"]]
-        return Headway(args, folder, env=environment(**told, **env))
-
     with Serve("--service", "const(1ms)", "--servers", "8", tmp=tmp) as serve:
         (tmp / "scenario.yaml").write_text(
             f"target: {serve.url}\nseed: 7\nusers: {{ arrive: {{ rate: 200/s }}, phases: [ {{ hold: 3s }} ] }}\njourney: [ {{ get: /, name: request }} ]\n"
         )
-        merging = pod_of(merge, "merge")
-        running = [pod_of(shards, f"shard-{i}", JOB_COMPLETION_INDEX=i) for i in range(shards["spec"]["completions"])]
+        merging = pod_of(merge, tmp, "merge")
+        running = [pod_of(shards, tmp, f"shard-{i}", JOB_COMPLETION_INDEX=i) for i in range(shards["spec"]["completions"])]
         for shard in running:
             shard.ended().exits(0, 98)
         merged = merging.ended().exits(0, 98)

@@ -81,7 +81,7 @@ def shared(tmp):
         equal(done, {"records": done["records"], "bytes": log.stat().st_size, "parts": None, "exit_code": shard.code}, "done.json")
         equal(done["records"], document(place, f"{i}/progress.json")["ended"], "rows of the log, and requests that ended")
     run = document(place, "run.json")
-    equal((run["shards"], run["seed"], run["start_at"]), (2, 11, str(ended[0].plan["zero_unix_ns"])), "run.json")
+    equal((run["shards"], run["seed"], run["of"]["run"]["start_at"]), (2, 11, str(ended[0].plan["zero_unix_ns"])), "run.json")
     equal(ended[0].plan["zero_unix_ns"], ended[1].plan["zero_unix_ns"], "the zeros of the shards")
     headway("merge", place / "0", place / "1", "--out", "all", "--quiet", cwd=tmp).exits(0, 98)
     equal(document(tmp, "all/summary.json")["measured"]["n"], len(planned(*LOAD, cwd=tmp)), "arrivals of the merged run")

@@ -73,7 +73,7 @@ def sweep(tmp):
     expect(low < point["response"]["mean"]["mean"] < high, "the interval by batch means")
 
 
-@check("study: the merged parts of three shards are the study of one machine to the byte; what is missing is named, what does not fit is refused")
+@check("study: three shards meet in a destination, and are merged to the study of one machine to the byte; what is missing is named, what does not fit is refused")
 def shards(tmp):
     # The last point crosses the threshold (p99 = ln(100) / 20 s); the secret is in no part.
     text = ONE_SERVER.replace("get: /", "get: /, headers: { Authorization: Bearer s3cr3t-marker }")
@@ -81,56 +81,119 @@ def shards(tmp):
     ask = ["sim", "s.yaml", "--sweep", "rate=20,50,80", "--replications", "5", "--threshold", "p(99)<200", "--note", "why=a test"]
     headway(*ask, "--out", "whole", "--json", "whole.json", cwd=tmp).exits(0)
 
-    def part(name, *flags, env=None):
-        ended = headway(*ask, "--out", name, *flags, cwd=tmp, env=env).exits(0)
-        expect(not ended.out and not (tmp / name / "study.json").exists(), f"a shard has reported: {ended.out}")
+    def part(*flags, out="dest", code=0, env=None):
+        ended = headway(*ask, "--out", out, *flags, cwd=tmp, env=env).exits(code)
+        expect(not ended.out and not list(tmp.glob("dest/**/study.json")), f"a shard has reported: {ended.out}")
         return ended
 
-    part("a", "--shard", "0/3", "--threads", "1")
-    part("b", "--shard=1/3")
-    auto = part("c", "--shard", "auto", env=environment(JOB_COMPLETION_INDEX="2", SHARDS="3"))
-    contains(auto.err, "shard 2/3 (JOB_COMPLETION_INDEX=2, SHARDS=3): 5 plays", "what the third says of itself")
-    lines = {name: (tmp / name / "plays.jsonl").read_text().splitlines() for name in "abc"}
-    equal(sorted(json.loads(line)["job"] for line in lines["c"]), [2, 5, 8, 11, 14], "plays of shard 2")
-    kept = json.loads((tmp / "c" / "part.json").read_text())
+    part("--shard", "2/3", "--threads", "1")
+    part("--shard=1/3")
+    auto = part("--shard", "auto", env=environment(JOB_COMPLETION_INDEX="0", SHARDS="3"))
+    contains(auto.err, "shard 0/3 (JOB_COMPLETION_INDEX=0, SHARDS=3): 5 plays", "what the last one says of itself")
+    contains(auto.err, "5 plays of shard 0/3 are in dest/0; next: headway merge dest --expect 3", "what it says in the end")
+    dest = tmp / "dest"
+    equal(sorted(path.name for path in dest.iterdir()), ["0", "1", "2", "run.json"], "what is in the destination")
+    files = ["claim.json", "done.json", "part.json", "plays.jsonl", "progress.json"]
+    equal(sorted(path.name for path in (dest / "1").iterdir()), files, "what a shard has left")
+    equal(json.loads((dest / "run.json").read_text())["of"], {"study": {"points": 3, "replications": 5}}, "run.json")
+    equal(sorted(json.loads(line)["job"] for line in (dest / "2" / "plays.jsonl").read_text().splitlines()), [2, 5, 8, 11, 14], "plays of shard 2")
+    done = json.loads((dest / "2" / "done.json").read_text())
+    equal(done, {"records": 5, "bytes": (dest / "2" / "plays.jsonl").stat().st_size, "parts": None, "exit_code": 0}, "done.json")
+    kept = json.loads((dest / "2" / "part.json").read_text())
     expect("--shard" not in kept["words"] and "s3cr3t-marker" not in json.dumps(kept), f"part.json: {kept}")
-    # All that is needed is in the parts: the scenario is gone. The command is that of the shard that is named first.
-    (tmp / "s.yaml").rename(tmp / "moved.yaml")
-    merged = headway("merge", "c", "a", "b", "--out", "all", "--json", "all.json", cwd=tmp).exits(0)
-    contains(merged.out, "rate", "the report")
-    for one, other in [("whole.json", "all.json"), ("whole/study.json", "all/study.json"), ("whole/scenario.yaml", "all/scenario.yaml"), ("whole/report.html", "all/report.html")]:
-        expect((tmp / one).read_bytes() == (tmp / other).read_bytes(), f"{other} is not {one} to the byte")
+    # Played once, and by this study alone.
+    before = (dest / "1" / "plays.jsonl").read_bytes()
+    contains(part("--shard", "1/3").err, "shard 1/3 was claimed by process", "a shard that is started again")
+    equal((dest / "1" / "plays.jsonl").read_bytes(), before, "plays of a shard that was started again")
+    for flags, why in [
+        (["--seed", "8", "--shard", "1/3"], "seed is 7 there and 8 here"),
+        (["--shard", "1/4"], "number of shards is 3 there and 4 here"),
+        (["--replications", "6", "--shard", "1/3"], "number of replications is 5 there and 6 here"),
+        (["--set", "model.servers=2", "--shard", "1/3"], "is of another study: "),
+    ]:
+        given = [*ask[:4], *ask[6:]] if "--replications" in flags else ask
+        contains(headway(*given, *flags, "--out", "dest", cwd=tmp).exits(2).err, why, f"{flags}")
+    run = ["run", "http://127.0.0.1:9/", "-R", "5", "-d", "1s", "--seed", "7", "--shard", "1/3"]
+    contains(headway(*run, "--out", "dest", cwd=tmp).exits(2).err, "the place of the shards of a study, and this is a shard of a run", "a run")
+    contains(part("--shard", "1/3", out="whole", code=2).err, "is the folder of a whole study", "the folder of a study")
 
-    missing = headway("merge", "a", "c", "--out", "two", cwd=tmp).exits(3)
+    # All that is needed is in the parts: the scenario is gone.
+    (tmp / "s.yaml").rename(tmp / "moved.yaml")
+    merged = headway("merge", "dest", "--expect", "3", "--wait", "--out", "all", "--json", "all.json", cwd=tmp).exits(0)
+    contains(merged.out, "rate", "the report")
+    # The same of their folders; the command is that of the shard that is named first.
+    headway("merge", "dest/1", "dest/2", "dest/0", "--expect", "3", "--out", "named", "--json", "named.json", cwd=tmp).exits(0)
+    for name in ("all", "named"):
+        for one, other in [("whole.json", f"{name}.json"), *((f"whole/{file}", f"{name}/{file}") for file in ("study.json", "scenario.yaml", "report.html"))]:
+            expect((tmp / one).read_bytes() == (tmp / other).read_bytes(), f"{other} is not {one} to the byte")
+
+    missing = headway("merge", "dest/0", "dest/2", "--out", "two", cwd=tmp).exits(3)
     contains(missing.err, "shard 1/3 is missing, and its 5 plays with it", "the shard that was not named")
-    plays = tmp / "b" / "plays.jsonl"
-    whole = plays.read_bytes()
+    headway("merge", "dest/0", "dest/2", "--allow-missing", "1", "--out", "allowed", cwd=tmp).exits(0)
+    plays, whole = dest / "1" / "plays.jsonl", before
     plays.write_bytes(whole[:-20])
-    cut = headway("merge", "a", "b", "c", "--out", "cut", "--json", "cut.json", cwd=tmp).exits(3)
-    contains(cut.err, "shard 1/3 has 4 of its 5 plays", "the shard that was killed in its last play")
-    document = json.loads((tmp / "cut.json").read_text())
-    equal((len(document["points"]), document["missing"]), (2, [["80"]]), "points, and the one that is missing")
+    contains(headway("merge", "dest", "--out", "x", cwd=tmp).exits(2).err, "plays.jsonl: it has ", "plays that are not as long as was said")
+    # Killed in its last play.
+    ended = (dest / "1" / "done.json").read_bytes()
+    (dest / "1" / "done.json").unlink()
+    for names, out in [(["dest"], "cut"), (["dest/0", "dest/1", "dest/2"], "cut-named")]:
+        cut = headway("merge", *names, "--out", out, "--json", f"{out}.json", cwd=tmp).exits(3)
+        contains(cut.err, "shard 1/3 has 4 of its 5 plays", "the shard that was killed in its last play")
+        document = json.loads((tmp / f"{out}.json").read_text())
+        equal((len(document["points"]), document["missing"]), (2, [["80"]]), "points, and the one that is missing")
+    headway("merge", "dest", "--allow-missing", "1", "--out", "cut-allowed", cwd=tmp).exits(0)
+    contains(headway("merge", "dest", "--expect", "4", "--out", "x", cwd=tmp).exits(2).err, "the study in dest has 3 shards", "--expect 4")
+    contains(headway("merge", "dest", "--allow-missing", "3", "--out", "x", cwd=tmp).exits(2).err, "at least one must be there", "--allow-missing 3")
+    contains(headway("merge", "dest", "--junit", "x.xml", "--out", "x", cwd=tmp).exits(2).err, "junit cannot be made of a study", "--junit")
     plays.write_bytes(b"{}\n" + whole)
-    contains(headway("merge", "a", "b", "c", "--out", "x", cwd=tmp).exits(2).err, "plays.jsonl: line 1", "a line that is no play")
+    contains(headway("merge", "dest", "--out", "x", cwd=tmp).exits(2).err, "plays.jsonl: line 1", "a line that is no play")
     plays.write_bytes(whole + whole.splitlines(keepends=True)[0])
-    contains(headway("merge", "a", "b", "c", "--out", "x", cwd=tmp).exits(2).err, "line 6: play", "a play that is there twice")
+    contains(headway("merge", "dest", "--out", "x", cwd=tmp).exits(2).err, "line 6: play", "a play that is there twice")
     plays.write_bytes(whole)
+    (dest / "1" / "done.json").write_bytes(ended)
 
     (tmp / "moved.yaml").rename(tmp / "s.yaml")
-    part("other", "--shard", "1/3", "--seed", "8")
-    part("four", "--shard", "1/4")
+    part("--shard", "1/3", "--seed", "8", out="other")
+    part("--shard", "1/4", out="four")
     headway("sim", "s.yaml", "--out", "run", cwd=tmp).exits(0)
     (tmp / "old").mkdir()
-    (tmp / "old" / "part.json").write_text((tmp / "b" / "part.json").read_text().replace('"headway": "', '"headway": "9.'))
+    (tmp / "old" / "part.json").write_text((dest / "1" / "part.json").read_text().replace('"headway": "', '"headway": "9.'))
     for names, why in [
-        ("a b b", "both shard 1/3"),
-        ("a other c", "parts of different studies"),
-        ("a four c", "a shard of 3, and the other of 4"),
-        ("a old c", "merge by the version that played"),
-        ("a run", "merged with nothing but parts of it"),
+        ("dest/0 dest/1 dest/1", "both shard 1/3"),
+        ("dest/0 other/1 dest/2", "parts of different studies"),
+        ("dest/0 four/1 dest/2", "a shard of 3, and the other of 4"),
+        ("dest/0 old dest/2", "merge by the version that played"),
+        ("dest/0 run", "merged with nothing but parts of it"),
+        ("dest other", "a destination is merged by itself"),
     ]:
         contains(headway("merge", *names.split(), "--out", "x", cwd=tmp).exits(2).err, why, names)
+    (dest / "1" / "part.json").write_bytes((tmp / "other" / "1" / "part.json").read_bytes())
+    contains(headway("merge", "dest", "--out", "x", cwd=tmp).exits(2).err, "a shard of another study is in this destination", "a part of another study")
     expect(not (tmp / "x").exists(), "a merge that was refused has made a folder")
+
+
+@check("study: a merge waits for shards that are played; Ctrl-C stops a shard, which keeps what has ended")
+def waited(tmp):
+    (tmp / "s.yaml").write_text(ONE_SERVER)
+    # One play after the other for longer than the check lasts.
+    ask = ["sim", "s.yaml", "--replications", "100000", "--threads", "1", "--out", "dest", "--quiet"]
+    merging = Headway(["merge", "dest", "--expect", 2, "--wait", "--grace", "1s", "--out", "all"], tmp)
+    running = [Headway([*ask, "--shard", f"{i}/2"], tmp) for i in range(2)]
+    plays = [tmp / "dest" / str(i) / "plays.jsonl" for i in range(2)]
+    wait_for(lambda: all(path.exists() and path.read_bytes().count(b"\n") for path in plays), "a play of each")
+    wait_for(lambda: "0/2 done  2 alive  plays " in merging.text(merging.err), "the merge to show both")
+    running[1].signal(signal.SIGINT)
+    stopped = running[1].ended().exits(130)
+    kept = plays[1].read_bytes().count(b"\n")
+    contains(stopped.err, f"stopped: {kept:,} of 50,000 plays of shard 1/2 are in dest/1; next: headway merge dest --expect 2", "the shard that was stopped")
+    equal(json.loads((tmp / "dest/1/done.json").read_text())["exit_code"], 130, "exit code in done.json")
+    # Killed, it says nothing more: ten seconds later it is not alive.
+    running[0].signal(signal.SIGKILL)
+    running[0].process.wait(10)
+    ended = merging.ended().exits(3)
+    contains(ended.err, f"shard 1/2 has {kept:,} of its 50,000 plays", "the merge")
+    contains(ended.err, "shard 0/2 has ", "the merge")
+    expect(not (tmp / "dest/0/done.json").exists(), "a shard that was killed is done")
 
 
 @check("study: two models on the same draws: the difference is sharp, every request is slower by its own tenth; --model plays one")

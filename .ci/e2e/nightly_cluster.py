@@ -5,6 +5,7 @@ shards' logs read by pyarrow."""
 import contextlib
 import json
 import math
+import shlex
 import signal
 import subprocess
 import time
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cluster import HUB, NODES, Hosts, Slurm, Sshd, serving
-from harness import ROOT, Headway, check, code_of, environment, equal, expect, headway, never_started, note, planned, spawn, tool, wait_for
+from harness import HEADWAY, ROOT, Headway, check, code_of, environment, equal, expect, headway, never_started, note, planned, spawn, tool, wait_for
 from logs import read_log
 from storing import BUCKET, Bucket, Moto, variables
 
@@ -233,6 +234,31 @@ def power_cut(tmp, in_bucket):
             expect(counts.get(i, 0) > 0, f"shard {i} has given no record")
         expect(summary["verdict"]["load"] != "VALID", f"the load is {summary['verdict']['load']}")
     note(f"merged {took:.1f} s after the start, exit 3")
+
+
+@check("cluster: eight shards of a study by sbatch on Slurm, in a folder and in a bucket: the study of one machine", alone=True)
+def studied(tmp):
+    (tmp / "s.yaml").write_text(
+        "seed: 7\nusers: { arrive: { rate: 50/s }, phases: [ { hold: 200s } ] }\njourney: [ { get: / } ]\nmodel: { servers: 1, service: exp(10ms) }\n"
+    )
+    ask = ["sim", tmp / "s.yaml", "--sweep", "rate=20,50,80", "--replications", 20]
+    headway(*ask, "--out", tmp / "whole", cwd=tmp).exits(0)
+    for in_bucket in (False, True):
+        own = tmp / ("bucket" if in_bucket else "folder")
+        own.mkdir()
+        out = own / "merged"
+        with Hosts() as hosts, meeting(hosts, own, in_bucket) as place, Slurm(hosts, own, math.ceil(SHARDS / NODES)) as slurm:
+            command = shlex.join(map(str, [HEADWAY, *ask, "--threads", 1, "--shard", "auto", "--out", place.out]))
+            job = slurm.submit(f"--array=0-{SHARDS - 1}", "--wrap", f"exec {command}", **place.env)
+            merge = slurm.submit(f"--dependency=afterany:{job}", MERGE, place.out, "--expect", SHARDS, "--out", out, **place.env)
+            tasks = slurm.ended(job, 180)
+            merging = slurm.ended(merge, 120)[0]
+        note(f"shards by node: {sorted({task.node for task in tasks.values()})}")
+        equal(({task.code for task in tasks.values()}, merging.code), ({0}, 0), f"exit codes of the shards, and of the merge: {tasks}")
+        documents = [json.loads((folder / "study.json").read_text()) for folder in (tmp / "whole", out)]
+        for document in documents:
+            document.pop("command")
+        equal(documents[1], documents[0], "the merged study, and that of one machine")
 
 
 @check("cluster: three shards by ssh: union = plan, received = sent; a host that is down is named; on SIGTERM no shard goes on", alone=True)

@@ -35,10 +35,11 @@ def others(tmp):
     contains(flat(ended.err), "zstd -dc", "stderr")
 
 
-@check("features: without bucket, a bucket as a destination exits 2, of run and of merge")
+@check("features: without bucket, a bucket as a destination exits 2, of run, of sim and of merge")
 def bucket(tmp):
     shard = ["run", "http://127.0.0.1:9/", "-R", "10", "-d", "1s", "--seed", "1", "--shard", "0/2"]
-    for command in ([*shard, "--out", "s3://load-tests/run42"], ["merge", "s3://load-tests/run42"]):
+    study = ["sim", ROOT / "docs/examples/balancers.yaml", "--replications", "2", "--seed", "1", "--shard", "0/2"]
+    for command in ([*shard, "--out", "s3://load-tests/run42"], [*study, "--out", "s3://load-tests/run42"], ["merge", "s3://load-tests/run42"]):
         lacks(headway(*command, cwd=tmp), "buckets", "bucket")
     equal(list(tmp.iterdir()), [], "files that were left")
 

@@ -45,7 +45,7 @@ Exit codes:
   0    fine
   1    it could not be done: target unreachable, input or output failed
   2    a mistake in the command, the scenario or a file that it names
-  3    merge: shards or records are missing
+  3    merge: shards, records or plays are missing
   75   too late for --start-at: nothing was sent
   97   not decided: an INCONCLUSIVE load, over 1 % of the requests waited at
        the connection cap, a condition of compare that may hold (all with
@@ -524,7 +524,7 @@ impl WaitArgs {
 #[derive(ClapArgs, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]. With `run --shard` the place that all shards share, a folder or s3://bucket/prefix (gs://, az://)
+    /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]. With --shard the place that all shards share, a folder or s3://bucket/prefix (gs://, az://)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Reports in files.
@@ -691,19 +691,20 @@ pub struct ReportArgs {
 /// `headway merge`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct MergeArgs {
-    /// The destination that the shards of a run had as --out; or the folders of the shards, of one plan and seed, or of one study
+    /// The destination that the shards of a run or of a study had as --out, a folder or s3://bucket/prefix (gs://, az://); or the folders of the shards
     #[arg(value_name = "DEST|RUN", required = true)]
     pub runs: Vec<PathBuf>,
-    /// How many shards the run has; a run of another number is refused
+    /// How many shards there are; another number is refused
     #[arg(help_heading = "Shards", long, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     pub expect: Option<u32>,
-    /// Exit as if nothing were missing if at most K shards are missing or lack records
+    /// Exit as if nothing were missing if at most K shards are missing, or lack records or plays
     #[arg(help_heading = "Shards", long, default_value_t = 0, value_name = "K")]
     pub allow_missing: u32,
-    /// Wait until all shards of the destination have ended, or should have: start, plan, --timeout and --grace have passed
+    /// Wait until all shards of the destination have ended, or should have: start, plan, --timeout and --grace have passed; of a study, until the shards
+    /// that have not ended say nothing any more
     #[arg(help_heading = "Shards", long)]
     pub wait: bool,
-    /// How long to wait beyond plan and --timeout
+    /// How long to wait beyond that
     #[arg(help_heading = "Shards", long, requires = "wait", default_value = "30s", value_parser = units::parse_time, value_name = "TIME")]
     pub grace: Nanos,
     /// What becomes of the results.

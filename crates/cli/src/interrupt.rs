@@ -32,6 +32,16 @@ pub fn steer_plays(control: &Control) -> Result<(), ctrlc::Error> {
     install(Steered { control: control.clone(), words: &["stopping; what is complete will be reported"] })
 }
 
+/// The same of the plays of a shard: the second ends the wait for the place of all shards.
+///
+/// # Errors
+/// The system takes no handler.
+pub fn steer_part(control: &Control) -> Result<(), ctrlc::Error> {
+    let words =
+        &["stopping; the plays that have ended are kept (once more: stop at once)", "stopping at once"];
+    install(Steered { control: control.clone(), words })
+}
+
 /// The same of waiting for shards that run elsewhere: what they have left so far is merged.
 ///
 /// # Errors

@@ -34,6 +34,8 @@ pub struct Shown<'a> {
     pub folder: Option<&'a Path>,
     /// More lines for the end of the terminal report.
     pub notes: &'a [(String, String)],
+    /// The command to type next, if it is not the one that shows more of the same.
+    pub next: Option<&'a str>,
     /// Whether the terminal report shows all there is.
     pub details: bool,
     /// Whether it shows a histogram.
@@ -69,7 +71,8 @@ impl<'a> Shown<'a> {
     }
 
     fn of(document: Document<'a>, folder: Option<&'a Path>, log: Option<&'a Path>) -> Shown<'a> {
-        Shown { document, log, folder, notes: &[], details: false, histogram: false, open: false }
+        let (details, histogram, open) = (false, false, false);
+        Shown { document, log, folder, notes: &[], next: None, details, histogram, open }
     }
 }
 
@@ -164,12 +167,13 @@ pub fn colour() -> bool {
 
 /// How the terminal report looks here.
 fn style(shown: Shown<'_>) -> Style {
-    let Shown { folder, notes, details, histogram, .. } = shown;
+    let Shown { folder, notes, next, details, histogram, .. } = shown;
     Style {
         colour: colour(),
         // Where it was removed meanwhile there is nothing to point to.
         folder: folder.filter(|folder| folder.is_dir()).map(|folder| folder.display().to_string()),
         notes: notes.to_vec(),
+        next: next.map(str::to_owned),
         details,
         histogram,
         ..Style::default()

@@ -203,6 +203,11 @@ pub fn command_as_it_was(words: &[String]) -> String {
     kept.join(" ")
 }
 
+/// The command that merges the shards which meet in that place.
+pub fn merging(place: &str, shards: u32) -> String {
+    format!("headway merge {} --expect {shards}", quoted(place))
+}
+
 /// The words of the command of all shards together, without what one of them has written.
 pub fn of_all_shards(words: &[String]) -> Vec<String> {
     without(&without(words, &WRITTEN), &["--shard"])

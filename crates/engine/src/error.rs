@@ -38,8 +38,8 @@ pub enum NotPlayed {
         /// For how long it may have.
         allowed: Nanos,
     },
-    /// Another process plays the shard.
-    #[error("shard {shard} was claimed by process {pid} on {host} at {at}: nothing was sent")]
+    /// Another process plays the shard, or has played it.
+    #[error("shard {shard} was claimed by process {pid} on {host} at {at}: it is not played twice")]
     Superseded {
         /// Which, `i/N`.
         shard: String,

@@ -332,7 +332,7 @@ impl Live {
         };
         // When it begins is not known yet, and not among what shards have in common.
         let manifest = self.manifest(spec, None, 0);
-        Seat::take(address, &manifest, spec.plan.shard, start, cancel).map(Some)
+        Seat::of_run(address, &manifest, spec.plan.shard, start, cancel).map(Some)
     }
 
     /// The manifest of a run, with what shards have in common.

@@ -79,48 +79,52 @@ pub enum Error {
         planned: String,
     },
     /// No destination is there.
-    #[error(
-        "{place}: {why}; name the destination that the shards of a run had as --out, or their run folders"
-    )]
+    #[error("{place}: {why}; name the destination that shards had as --out, or their folders")]
     NotADestination {
         /// What was named.
         place: String,
         /// What is there in its place.
         why: &'static str,
     },
-    /// The run has another number of shards than is expected.
-    #[error("--expect {expected}: the run in {place} has {found} shards")]
+    /// The run, or the study, has another number of shards than is expected.
+    #[error("--expect {expected}: the {whole} in {place} has {found} shards")]
     OtherCount {
-        /// The destination, or the first run folder.
+        /// `run` or `study`.
+        whole: &'static str,
+        /// The destination, or the first folder of a shard.
         place: String,
         /// What was given.
         expected: u32,
         /// How many there are.
         found: u32,
     },
-    /// A shard is there that the run does not have.
-    #[error("{place}/{index}: the run in {place} has {count} shards, 0 to {}: this one is of another run", count - 1)]
+    /// A shard is there that the run, or the study, does not have.
+    #[error("{place}/{index}: the {whole} in {place} has {count} shards, 0 to {}: this one is of another {whole}", count - 1)]
     Beyond {
+        /// `run` or `study`.
+        whole: &'static str,
         /// The destination.
         place: String,
         /// Number of the shard.
         index: u32,
-        /// How many the run has.
+        /// How many there are.
         count: u32,
     },
-    /// A shard in a destination is of another run than that.
-    #[error("{}: {what} is {of_shard}, and {of_run} in run.json beside it: two runs are in one destination", .shard.display())]
-    OtherRun {
+    /// A shard in a destination is of another run, or study, than that.
+    #[error("{}: {what} is {of_shard}, and {there} in run.json beside it: a shard of another {whole} is in this destination", .shard.display())]
+    OtherDestination {
+        /// `run` or `study`.
+        whole: &'static str,
         /// Its folder.
         shard: PathBuf,
         /// What differs.
         what: &'static str,
-        /// In the run.
-        of_run: String,
+        /// In the destination.
+        there: String,
         /// In the shard.
         of_shard: String,
     },
-    /// A log is not what its shard left.
+    /// A log, or a file of plays, is not what its shard left.
     #[error(
         "{}: it has {found} {what}, and done.json beside it says {said}: it was changed, or is not all here yet", .log.display()
     )]
@@ -134,13 +138,17 @@ pub enum Error {
         /// How many there should be.
         said: u64,
     },
-    /// No shard has left a log.
-    #[error("{place}: none of the {count} shards of the run has left records")]
-    NoRecords {
+    /// No shard has left anything to be merged.
+    #[error("{place}: none of the {count} shards of the {whole} has left {what}")]
+    NothingLeft {
+        /// `run` or `study`.
+        whole: &'static str,
         /// The destination.
         place: String,
-        /// How many shards the run has.
+        /// How many shards there are.
         count: u32,
+        /// What there would be: `records` or `plays`.
+        what: &'static str,
     },
     /// The store of the destination refuses or fails.
     #[error(transparent)]
@@ -297,14 +305,7 @@ impl Shards {
     /// # Errors
     /// [`Error::OtherCount`].
     pub fn expect(&self, expected: Option<u32>) -> Result<(), Error> {
-        let found = self.count();
-        match expected.filter(|&expected| expected != found) {
-            Some(expected) => {
-                let place = self.runs[0].place.display().to_string();
-                Err(Error::OtherCount { place, expected, found })
-            }
-            None => Ok(()),
-        }
+        counted(expected, self.count(), "run", || self.runs[0].place.display().to_string())
     }
 
     /// The thresholds that the run was given.
@@ -473,6 +474,19 @@ impl Shards {
     /// How far the zero of that shard is behind that of the merged run, which is the first one's.
     fn behind(&self, run: &Run) -> Nanos {
         Nanos(run.manifest.zero_unix_ns - self.runs[0].manifest.zero_unix_ns)
+    }
+}
+
+/// Refuses another number of shards than is expected.
+pub(crate) fn counted(
+    expected: Option<u32>,
+    found: u32,
+    whole: &'static str,
+    place: impl FnOnce() -> String,
+) -> Result<(), Error> {
+    match expected.filter(|&expected| expected != found) {
+        Some(expected) => Err(Error::OtherCount { whole, place: place(), expected, found }),
+        None => Ok(()),
     }
 }
 

@@ -168,7 +168,7 @@ impl Kept {
 
     /// Begins to tell in the destination how the run stands, if it has one. The folder has its plan by then.
     pub(crate) fn publisher(&self, plan: &Plan) -> Result<Option<Publisher>, Error> {
-        let of = |(seat, folder): (&Seat, &RunFolder)| Publisher::begin(seat.clone(), plan, folder);
+        let of = |(seat, folder): (&Seat, &RunFolder)| Publisher::of_run(seat.clone(), plan, folder);
         self.seat.as_ref().zip(self.folder.as_ref()).map(of).transpose()
     }
 
@@ -249,7 +249,7 @@ pub fn run_folder(out: Option<&Path>, name: &str) -> Result<RunFolder, Error> {
                 other => other.into(),
             }),
             Address::Bucket(url) => Err(Error::usage(anyhow::anyhow!(
-                "--out {url}: a bucket is for the shards of a run (run --shard i/N); name a folder"
+                "--out {url}: a bucket is for shards (--shard i/N); name a folder"
             ))),
         },
         None => {

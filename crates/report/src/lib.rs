@@ -54,6 +54,8 @@ pub struct Style {
     pub repeat: Option<String>,
     /// Where the run's files are.
     pub folder: Option<String>,
+    /// The command to type next; if none, the one that shows more of the same.
+    pub next: Option<String>,
     /// More lines for the end of a report, each a name and a text (`report`, `thresholds`, ...).
     pub notes: Vec<(String, String)>,
 }

@@ -97,6 +97,7 @@ fn every_output_shows_every_sample_and_always_alike() {
         repeat: Some("headway run x".into()),
         folder: Some("\x1b[2J".repeat(40)),
         notes: vec![("thresholds with a long name".into(), "p(99) < 100ms ".repeat(20))],
+        next: Some("headway merge x".into()),
     };
     for (name, make) in samples::ALL {
         for output in ALL {

@@ -15,7 +15,8 @@ pub const MOST_POINTS: usize = 10_000;
 const MOST_DECIMALS: usize = 12;
 
 const OUT: &str = "The folder of the results, of a run (as of a live one) or a study (study.json, report.html); must not exist, or be \
-                   empty [default: none, or with --log headway-runs/<time>-<name>]";
+                   empty [default: none, or with --log headway-runs/<time>-<name>]. With --shard the place that all shards share, a folder \
+                   or s3://bucket/prefix (gs://, az://)";
 const QUIET: &str = "Print no progress and no report; the exit code tells the outcome";
 const NO_LOG: &str = "With --out: keep no record of single requests in the folder of a run";
 
@@ -51,8 +52,8 @@ pub struct SimArgs {
     /// Threads for simulations; the results do not depend on it [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), value_name = "N", help_heading = "What to play")]
     pub threads: Option<u32>,
-    /// Play only shard i of N of a study (i from 0), one of N machines: points x replications are divided, and `headway merge` of the folders
-    /// (--out) makes the study. auto: as the variables of Kubernetes, Slurm, Open MPI or AWS Batch say
+    /// Play only shard i of N of a study (i from 0), one of N machines: points x replications are divided, and `headway merge` of the place that
+    /// all shards share (--out) makes the study. auto: as the variables of Kubernetes, Slurm, Open MPI or AWS Batch say
     #[arg(long, value_parser = Part::parse, value_name = "i/N|auto", help_heading = "What to play")]
     pub shard: Option<Part>,
     /// Show the response times of a recorded run (its folder, or its summary's file) beside the simulated ones, and whether they

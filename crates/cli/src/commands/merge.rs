@@ -14,7 +14,7 @@ use headway_engine::merge::{Error, Shards};
 use headway_engine::{Control, run_folder, show_percentiles};
 use headway_live::clock;
 use headway_records::folder::RECORDS;
-use headway_report::format::plural;
+use headway_report::format::{count, plural};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -24,16 +24,20 @@ use std::time::{Duration, Instant};
 const AWAKE: Duration = Duration::from_millis(50);
 
 pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
-    if args.runs.iter().any(|path| Parts::is_one(path)) {
-        return study(args);
-    }
     let wanted = args.output.reports.wanted();
-    let subject = Subject::run(None);
-    reports_fit(&wanted, subject).map_err(Failure::usage)?;
     let out = Output::folder("--out", args.output.out.as_ref());
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;
-    let Found { shards, interrupted } = find(args)?;
+    let (found, interrupted) = find(args)?;
+    match found {
+        Found::Run(shards) => run(args, shards, interrupted),
+        Found::Study(parts) => study(args, &parts, interrupted),
+    }
+}
+
+/// Merges the shards of a run.
+fn run(args: &MergeArgs, shards: Shards, interrupted: bool) -> Result<u8, Failure> {
+    let wanted = args.output.reports.wanted();
     let was_there = args.output.out.as_ref().is_some_and(|out| out.exists());
     let folder = run_folder(args.output.out.as_deref(), shards.name())?;
     let mut merged = shards.merge(&folder).map_err(|error| {
@@ -63,21 +67,33 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
 }
 
 /// What is to be merged.
-struct Found {
-    shards: Shards,
-    /// Whether the user waited no longer for shards that had not ended.
-    interrupted: bool,
+enum Found {
+    /// The shards of a run.
+    Run(Shards),
+    /// The parts of a study.
+    Study(Parts),
 }
 
-/// The shards that the command names, or those of the destination, once they have ended if that is waited for.
-fn find(args: &MergeArgs) -> Result<Found, Failure> {
-    let is_run = |path: &PathBuf| path.join(RECORDS).is_file() || path.file_name() == Some(RECORDS.as_ref());
+impl Found {
+    /// Whether reports that are wanted can be made of it.
+    fn fits(args: &MergeArgs, is_study: bool) -> Result<(), Failure> {
+        let subject = if is_study { Subject::study() } else { Subject::run(None) };
+        reports_fit(&args.output.reports.wanted(), subject).map_err(Failure::usage)
+    }
+}
+
+/// The shards that the command names, or those of the destination, once they have ended if that is waited for; and whether the user waited no
+/// longer for shards that had not ended.
+fn find(args: &MergeArgs) -> Result<(Found, bool), Failure> {
+    let is_shard = |path: &PathBuf| {
+        Parts::is_one(path) || path.join(RECORDS).is_file() || path.file_name() == Some(RECORDS.as_ref())
+    };
     // A single path that is no run folder should be a destination: the error names what it lacks of one.
     let is_one = |path: &PathBuf| Ok::<_, Failure>(Destination::is_one(&Address::parse(path)?));
     let of_shards = args.wait
         || args.runs.iter().map(is_one).collect::<Result<Vec<_>, _>>()?.contains(&true)
-        || matches!(&args.runs[..], [one] if !is_run(one));
-    let found = match &args.runs[..] {
+        || matches!(&args.runs[..], [one] if !is_shard(one));
+    let (found, interrupted) = match &args.runs[..] {
         [place] if of_shards => {
             let control = Control::default();
             if args.wait {
@@ -85,33 +101,51 @@ fn find(args: &MergeArgs) -> Result<Found, Failure> {
             }
             let destination = opened(args, place, &control)?;
             destination.expect(args.expect).map_err(failure)?;
+            let is_study = destination.is_of_a_study();
+            Found::fits(args, is_study)?;
+            fits_in(args, destination.count())?;
             let standing = wait(args, &destination, &control)?;
             if args.wait {
                 interrupt::end()?;
             }
-            let interrupted = control.asked() > 0 && standing.done < standing.shards;
-            Found { shards: destination.shards().map_err(failure)?, interrupted }
+            let found = match is_study {
+                true => Found::Study(destination.parts().map_err(failure)?),
+                false => Found::Run(destination.shards().map_err(failure)?),
+            };
+            (found, control.asked() > 0 && standing.done < standing.shards)
         }
         many if of_shards => {
-            let text = "a destination is merged by itself: name it alone, or the run folders of its shards";
+            let text = "a destination is merged by itself: name it alone, or the folders of its shards";
             return Err(Failure::usage(anyhow!("{}: {text}", many[0].display())));
         }
+        folders if folders.iter().any(|path| Parts::is_one(path)) => {
+            Found::fits(args, true)?;
+            let parts = Parts::open(folders)?;
+            parts.expect(args.expect).map_err(failure)?;
+            fits_in(args, parts.count())?;
+            (Found::Study(parts), false)
+        }
         folders => {
+            Found::fits(args, false)?;
             let shards = Shards::open(folders).map_err(failure)?;
             shards.expect(args.expect).map_err(failure)?;
-            Found { shards, interrupted: false }
+            fits_in(args, shards.count())?;
+            (Found::Run(shards), false)
         }
     };
-    let count = found.shards.count();
-    if args.allow_missing >= count {
-        let least = "at least one must be there";
-        return Err(Failure::usage(anyhow!(
-            "--allow-missing {}: the run has {}, and {least}",
-            args.allow_missing,
-            plural(u64::from(count), "shard")
-        )));
+    Ok((found, interrupted))
+}
+
+/// Fewer shards may be missing than there are.
+fn fits_in(args: &MergeArgs, count: u32) -> Result<(), Failure> {
+    if args.allow_missing < count {
+        return Ok(());
     }
-    Ok(found)
+    Err(Failure::usage(anyhow!(
+        "--allow-missing {}: there are {} in all, and at least one must be there",
+        args.allow_missing,
+        plural(u64::from(count), "shard")
+    )))
 }
 
 /// The destination. While it is waited for it may come to be.
@@ -168,25 +202,10 @@ fn wait(args: &MergeArgs, destination: &Destination, control: &Control) -> Resul
     Ok(standing)
 }
 
-/// The parts of a study, as its shards have left them.
-fn study(args: &MergeArgs) -> Result<u8, Failure> {
-    let of_a_run = [
-        (args.expect.is_some(), "--expect"),
-        (args.allow_missing > 0, "--allow-missing"),
-        (args.wait, "--wait"),
-    ];
-    if let Some((_, flag)) = of_a_run.iter().find(|(given, _)| *given) {
-        return Err(Failure::usage(anyhow!(
-            "{flag} is about the shards of a run, and {} is a part of a study: leave it out",
-            args.runs[0].display()
-        )));
-    }
+/// Merges the parts of a study, as its shards have left them.
+fn study(args: &MergeArgs, parts: &Parts, interrupted: bool) -> Result<u8, Failure> {
     let wanted = args.output.reports.wanted();
-    let out = Output::folder("--out", args.output.out.as_ref());
-    outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
-        .map_err(Failure::usage)?;
-    let parts = Parts::open(&args.runs)?;
-    let of = parts.of();
+    let of = parts.study();
     let read = Args::try_parse_from(&of.words).map_err(|error| anyhow!("{}", error.render()));
     let sim = match read.context("the command in part.json").map_err(Failure::usage)?.command {
         Command::Sim(sim) => SimArgs { output: args.output.clone(), ..*sim },
@@ -204,17 +223,21 @@ fn study(args: &MergeArgs) -> Result<u8, Failure> {
     }
     Ok(match exit::of_study(&studied.study, args.output.strict) {
         _ if failed => FAILED,
-        _ if !missing.is_empty() => INCOMPLETE,
+        _ if interrupted => INTERRUPTED,
+        _ if missing.len() > args.allow_missing as usize => INCOMPLETE,
         code => code,
     })
 }
 
 /// What a shard has not given.
-fn lacks(Missing { shard, has, of, is_there }: &Missing) -> String {
+fn lacks(Missing { shard, has, of, is_there, host }: &Missing) -> String {
     let plays = plural(*of, "play");
+    let by = host.as_ref().map(|host| format!(" ({host} has claimed it)")).unwrap_or_default();
     match is_there {
-        true => format!("shard {shard} has {has} of its {plays}: the points of the others are missing"),
-        false => format!("shard {shard} is missing, and its {plays} with it: name its folder too"),
+        true => {
+            format!("shard {shard} has {} of its {plays}: the points of the others are missing", count(*has))
+        }
+        false => format!("shard {shard} is missing{by}, and its {plays} with it"),
     }
 }
 
@@ -224,7 +247,7 @@ fn failure(error: Error) -> Failure {
         Error::Unwritable(error) => error.into(),
         Error::Store(error) => headway_engine::Error::from(error).into(),
         Error::Unreadable(error) => Failure::usage(error),
-        missing @ Error::NoRecords { .. } => Failure { error: missing.into(), code: INCOMPLETE },
+        missing @ Error::NothingLeft { .. } => Failure { error: missing.into(), code: INCOMPLETE },
         refused => Failure::usage(refused),
     }
 }

@@ -6,6 +6,7 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::{Progress, goal};
+use crate::repeat;
 use crate::settings::{Output, RunSettings, Subject, new_seed, outputs_fit, reports_fit};
 use crate::watching;
 use headway_engine::otlp::{Collector, Export};
@@ -95,9 +96,14 @@ pub(super) fn play(
     export.iter().for_each(|export| export.ended(&result.summary));
     let folder = result.folder.as_ref();
     let log = folder.filter(|_| !settings.output.no_log).map(RunFolder::records);
-    let notes = notes(&result.summary);
+    let mut notes = notes(&result.summary);
+    let destination = result.destination.as_ref();
+    if let Some(bucket) = destination.filter(|destination| destination.is_remote()) {
+        notes.push(("bucket".to_owned(), format!("{}/{}", bucket.place(), bucket.shard().index())));
+    }
+    let next = destination.map(|one| repeat::merging(&one.place(), one.shard().count()));
     let shown = Shown::run(&result.summary, folder, log.as_deref()).by(&settings.output.show);
-    let shown = Shown { notes: &notes, ..shown };
+    let shown = Shown { notes: &notes, next: next.as_deref(), ..shown };
     let written = output::deliver(shown, &wanted, quiet);
     watch.into_iter().for_each(Watch::close);
     if let Some(text) = export.and_then(Export::close) {

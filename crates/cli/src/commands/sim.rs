@@ -5,19 +5,20 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::Plays;
+use crate::repeat;
 use crate::settings::{
     Output, PartSettings, SimCommand, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit,
     simulated_scenario,
 };
 use anyhow::{Context as _, anyhow};
-use headway_engine::experiment::part::{play_into, plays_of};
+use headway_engine::experiment::part::{PlayedPart, play_into, plays_of};
 use headway_engine::experiment::{Studied, StudySpec, study};
 use headway_engine::simulate::RecordedRun;
 use headway_engine::{Backend, run_folder};
 use headway_live::Control;
 use headway_records::RunFolder;
-use headway_report::format::plural;
-use headway_report::words::findings::KEPT_BY_A_STUDY;
+use headway_report::format::{count, plural};
+use headway_report::words::findings::{self, KEPT_BY_A_STUDY};
 use headway_stats::study::Study;
 use std::io::Write as _;
 use std::path::Path;
@@ -42,7 +43,9 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     }
     let kept = output.out.is_some() || args.log;
     output::page_fits(output.show.open, &wanted, kept).map_err(Failure::usage)?;
-    let out = Output::folder("--out", output.out.as_ref());
+    // With a shard, other shards may have made the folder: the engine checks which study it is of.
+    let shared = matches!(asked, SimCommand::Part(_));
+    let out = Output::folder("--out", output.out.as_ref().filter(|_| !shared));
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;
     let shown = !output.quiet || !wanted.is_empty() || kept;
@@ -101,7 +104,8 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
 
 /// Plays a study and shows what it came to; after Ctrl-C, of the points that are complete.
 fn several(settings: &StudySettings) -> Result<u8, Failure> {
-    let folder = settings.output.out.as_deref().map(RunFolder::create_exact).transpose()?;
+    let folder = settings.output.out.as_deref().map(|out| run_folder(Some(out), &settings.spec.name));
+    let folder = folder.transpose()?;
     let quiet = settings.output.quiet;
     if !quiet {
         let _ = writeln!(std::io::stderr(), "headway: {}", headline(&settings.spec));
@@ -136,9 +140,8 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
     })
 }
 
-/// Plays a shard of a study into its folder; after Ctrl-C, the plays that have ended are in it. It judges no threshold.
+/// Plays a shard of a study into the place of all shards; after Ctrl-C, the plays that have ended are there. It judges no threshold.
 fn part(PartSettings { study, out, shard, shard_by, part }: &PartSettings) -> Result<u8, Failure> {
-    let folder = run_folder(Some(out), &study.spec.name)?;
     let (quiet, plays) = (study.output.quiet, plays_of(&study.spec, *shard));
     if !quiet {
         let by = shard_by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default();
@@ -150,27 +153,36 @@ fn part(PartSettings { study, out, shard, shard_by, part }: &PartSettings) -> Re
         );
     }
     let control = Control::default();
-    interrupt::steer_plays(&control)?;
+    interrupt::steer_part(&control)?;
     let mut progress = (!quiet).then(|| Plays::new(plays));
-    let stop = || control.asked() > 0;
-    let ended = play_into(&study.spec, part, &folder, &stop, || {
+    let played = play_into(&study.spec, part, out, &control, || {
         if let Some(progress) = &mut progress {
             progress.one_more();
         }
-    })?;
+    });
     if let Some(progress) = &progress {
         progress.finish();
     }
-    if ended < plays {
+    let PlayedPart { ended, findings, destination } = played?;
+    for finding in &findings {
+        let _ = writeln!(std::io::stderr(), "headway: {}", findings::text(finding));
+    }
+    let code = if ended < plays { exit::INTERRUPTED } else { exit::FINE };
+    let (place, here) = (destination.place(), destination.folder().path().to_owned());
+    let elsewhere =
+        if destination.is_remote() { format!(", and in {}", here.display()) } else { String::new() };
+    destination.finish(code)?;
+    if !quiet || code == exit::INTERRUPTED {
+        let stopped = if ended < plays { format!("stopped: {} of ", count(ended)) } else { String::new() };
+        let (plays, are) = (plural(plays, "play"), if plays == 1 { "is" } else { "are" });
+        let next = repeat::merging(&place, shard.count());
         let _ = writeln!(
             std::io::stderr(),
-            "headway: stopped: {ended} of {} of shard {shard} are in {}",
-            plural(plays, "play"),
-            out.display()
+            "headway: {stopped}{plays} of shard {shard} {are} in {place}/{}{elsewhere}; next: {next}",
+            shard.index()
         );
-        return Ok(exit::INTERRUPTED);
     }
-    Ok(exit::FINE)
+    Ok(code)
 }
 
 /// What is going to be played.

@@ -1,6 +1,6 @@
 //! How the shards of a destination stand, while a merge waits for them.
 
-use headway_engine::merge::destination::Standing;
+use headway_engine::merge::destination::{SoFar, Standing};
 use headway_report::format::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write as _, stderr};
@@ -55,8 +55,14 @@ impl Shards {
 
 fn line(s: &Standing) -> String {
     let [done, alive, all] = [s.done, s.alive, s.shards].map(|n| count(u64::from(n)));
-    let [offered, sent, failed] = [s.offered, s.sent, s.failed].map(count);
-    format!("{done}/{all} done  {alive} alive  offered {offered}  sent {sent}  failed {failed}")
+    let so_far = match s.so_far {
+        SoFar::Requests { offered, sent, failed } => {
+            let [offered, sent, failed] = [offered, sent, failed].map(count);
+            format!("offered {offered}  sent {sent}  failed {failed}")
+        }
+        SoFar::Plays { ended, of } => format!("plays {}/{}", count(ended), count(of)),
+    };
+    format!("{done}/{all} done  {alive} alive  {so_far}")
 }
 
 #[cfg(test)]
@@ -65,20 +71,17 @@ mod tests {
 
     #[test]
     fn a_line_fits_a_terminal_beside_its_bar() {
-        let standing = Standing {
-            shards: 1_000,
-            done: 12,
-            alive: 987,
-            offered: 9_999_999_999,
-            sent: 9_999_999_990,
-            failed: 12_345,
-            until_unix_ns: 0,
-        };
+        let so_far = SoFar::Requests { offered: 9_999_999_999, sent: 9_999_999_990, failed: 12_345 };
+        let standing = Standing { shards: 1_000, done: 12, alive: 987, so_far, until_unix_ns: 0 };
         let text = line(&standing);
         assert_eq!(
             text,
             "12/1,000 done  987 alive  offered 9,999,999,999  sent 9,999,999,990  failed 12,345"
         );
-        assert!(line(&Standing { shards: 8, offered: 12_345_678, sent: 12_345_670, ..standing }).len() < 79);
+        let so_far = SoFar::Requests { offered: 12_345_678, sent: 12_345_670, failed: 12_345 };
+        assert!(line(&Standing { shards: 8, so_far, ..standing }).len() < 79);
+        let so_far = SoFar::Plays { ended: 999_999, of: 1_000_000 };
+        let text = line(&Standing { so_far, ..standing });
+        assert_eq!(text, "12/1,000 done  987 alive  plays 999,999/1,000,000");
     }
 }

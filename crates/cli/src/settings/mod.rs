@@ -200,7 +200,7 @@ fn place(output: &OutputArgs, shard: Shard) -> Result<Place> {
     let address = Address::parse(out)?;
     match (address, shard) {
         (Address::Bucket(_), Shard::WHOLE) => {
-            bail!("--out: a bucket is for the shards of a run (--shard i/N); name a folder")
+            bail!("--out: a bucket is for shards (--shard i/N); name a folder")
         }
         (Address::Folder(path), Shard::WHOLE) => Ok(Place::Folder(path)),
         _ if output.no_log => bail!(

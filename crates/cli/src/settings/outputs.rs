@@ -59,6 +59,9 @@ impl<'a> Output<'a> {
     }
 }
 
+/// What a study is, where it cannot have what a single run has.
+pub(super) const STUDY: &str = "a study of several runs (--sweep, --replications, or several models)";
+
 /// What a command has to make reports of.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
@@ -76,6 +79,12 @@ impl<'a> Subject<'a> {
     /// A run, or a simulated one, that keeps its records in a log, or does not for that reason.
     pub fn run(no_records: Option<&'a str>) -> Subject<'a> {
         Subject { name: "a run", document: Material::Summary, no_records, no_log: no_records }
+    }
+
+    /// A study, which keeps no records.
+    pub fn study() -> Subject<'static> {
+        let no_records = Some("a study keeps none; play one model once");
+        Subject { name: STUDY, document: Material::Study, no_records, no_log: no_records }
     }
 
     /// What keeps records from being written in that form.

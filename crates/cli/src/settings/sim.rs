@@ -7,6 +7,7 @@ use crate::args::{OutputArgs, SimArgs};
 use crate::repeat;
 use anyhow::{Result, anyhow, bail};
 use headway_base::units::nearest;
+use headway_engine::destination::Address;
 use headway_engine::experiment::part::PartOf;
 use headway_engine::simulate::{Play, bounded};
 use headway_engine::{Keep, Place, RunSpec, Sim};
@@ -14,7 +15,6 @@ use headway_stats::thresholds::check_steps;
 use headway_workload::Shard;
 use headway_workload::model::Model;
 use headway_workload::scenario::{Override, Scenario};
-use std::path::PathBuf;
 
 /// What `headway sim` was asked for.
 #[derive(Clone, Debug)]
@@ -32,8 +32,8 @@ pub enum SimCommand {
 pub struct PartSettings {
     /// The whole study.
     pub study: StudySettings,
-    /// Where the results go.
-    pub out: PathBuf,
+    /// The place that all shards share.
+    pub out: Address,
     /// Which shard.
     pub shard: Shard,
     /// The variables of the environment that named it, if they did.
@@ -129,7 +129,7 @@ pub fn study_of_part(args: &SimArgs, part: &PartOf) -> Result<StudySettings> {
 }
 
 /// Where a part goes, which has no report and no outcome of its own.
-fn fits_a_part(args: &SimArgs, first: &Scenario) -> Result<PathBuf> {
+fn fits_a_part(args: &SimArgs, first: &Scenario) -> Result<Address> {
     if args.seed.or(first.seed).is_none() {
         bail!("--shard needs --seed (or `seed:` in the file): all shards must draw the same plan");
     }
@@ -146,9 +146,12 @@ fn fits_a_part(args: &SimArgs, first: &Scenario) -> Result<PathBuf> {
     if let Some(wanted) = reports.wanted().first() {
         bail!("{}: a shard writes no report: give it to `headway merge` of all shards", wanted.typed());
     }
-    args.output.out.clone().ok_or_else(|| {
-        anyhow!("--shard needs --out DIR: `headway merge` makes the study of the folders of all shards")
-    })
+    let out = args.output.out.as_ref().ok_or_else(|| {
+        anyhow!(
+            "--shard needs --out DEST, the place that all shards share: `headway merge DEST` makes the study"
+        )
+    })?;
+    Ok(Address::parse(out)?)
 }
 
 /// The settings of a single run of the only model, or of the one that `args` names.

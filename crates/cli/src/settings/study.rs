@@ -1,6 +1,6 @@
 //! A study: a scenario played with several models, values of its parameters, or replications.
 
-use super::outputs::{Subject, reports_fit};
+use super::outputs::{STUDY, Subject, reports_fit};
 use super::scenario::{File, demands};
 use super::sim::{model, play, seed};
 use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
@@ -9,7 +9,6 @@ use anyhow::{Context as _, Result, bail};
 use headway_base::units::echoed;
 use headway_engine::experiment::{StudySpec, SweepPoint};
 use headway_engine::jobs;
-use headway_report::Material;
 use headway_report::words::findings::KEPT_BY_A_STUDY;
 use headway_stats::Threshold;
 use headway_stats::study::{MODEL, Parameter};
@@ -126,9 +125,6 @@ fn thresholds(first: &Scenario, args: &SimArgs) -> Result<(Vec<Threshold>, Vec<S
     Ok((judged.into_iter().chain(asked.iter().cloned()).collect(), not_judged))
 }
 
-/// What it is, where it cannot have what a single run has.
-const STUDY: &str = "a study of several runs (--sweep, --replications, or several models)";
-
 /// What is about a single run, or has nothing to be about.
 fn refuse(args: &SimArgs, parameters: &[Parameter], thresholds: &[Threshold]) -> Result<()> {
     let swept = parameters.iter().any(|parameter| parameter.name != MODEL && parameter.values.len() > 1);
@@ -151,11 +147,7 @@ fn refuse(args: &SimArgs, parameters: &[Parameter], thresholds: &[Threshold]) ->
     if let Some((_, flag)) = of_a_run.iter().find(|(given, _)| *given) {
         bail!("{flag} is about a single run, and this is {STUDY}: leave it out, or play one model once");
     }
-    let no_records = Some("a study keeps none; play one model once");
-    reports_fit(
-        &args.output.reports.wanted(),
-        Subject { name: STUDY, document: Material::Study, no_records, no_log: no_records },
-    )
+    reports_fit(&args.output.reports.wanted(), Subject::study())
 }
 
 /// What varies: the sweeps as they were given, and the models if there are several and nothing is said of them.

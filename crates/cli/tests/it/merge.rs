@@ -3,7 +3,7 @@
 //! The shards are made of a run which 0.1.0 recorded: its records are dealt out as its plan does.
 
 use headway_engine::destination::layout::{
-    Claim, Done, Progress, RunDocument, SCHEMA, StartAt, json as document,
+    Claim, Done, Progress, RunDocument, SCHEMA, StartAt, Timing, Whole, json as document,
 };
 use headway_records::{LogReader, LogWriter};
 use headway_workload::Shard;
@@ -236,10 +236,12 @@ fn destination(at: &Path, ended: &[u32], start: i128) -> PathBuf {
         version: own.headway.clone(),
         shards: COUNT,
         seed: own.plan.seed,
-        start_at: Some(StartAt::Unix(start)),
         fingerprint: own.fingerprint(),
-        plan_end_ns: own.plan.end_ns,
-        timeout_s: 1.0,
+        of: Whole::Run(Timing {
+            start_at: Some(StartAt::Unix(start)),
+            plan_end_ns: own.plan.end_ns,
+            timeout_s: 1.0,
+        }),
     };
     fs::write(dest.join("run.json"), document(&run)).unwrap();
     for &index in ended {

@@ -45,6 +45,10 @@ pub(crate) struct Bucket {
     runtime: Mutex<Runtime>,
     requests: Requests,
     waits: Mutex<Waits>,
+    /// [`PATIENCE`], and
+    patience: Duration,
+    /// [`SLOW`], unless a test has less.
+    slow: Duration,
 }
 
 /// How long this process waits for its store.
@@ -113,7 +117,8 @@ impl Bucket {
     ) -> anyhow::Result<Bucket> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let (prefix, runtime) = (Path::parse(prefix)?, Mutex::new(runtime));
-        Ok(Bucket { place, prefix, store, runtime, requests, waits: Mutex::default() })
+        let (waits, patience, slow) = (Mutex::default(), PATIENCE, SLOW);
+        Ok(Bucket { place, prefix, store, runtime, requests, waits, patience, slow })
     }
 
     /// The object of that name, or what is common to the names under it.
@@ -165,13 +170,13 @@ impl Bucket {
     fn look(&self, name: &str, doing: &'static str, began: Instant) -> Option<&'static str> {
         let mut waits = self.waits();
         let failing = self.requests.failing();
-        let slow = began.elapsed() >= SLOW;
+        let slow = began.elapsed() >= self.slow;
         if waits.control.asked() >= 2 && (failing.is_some() || slow) {
             return Some(INTERRUPTED);
         }
         let since =
             waits.closing.map_or(began, |closing| closing.max(self.requests.success().unwrap_or(closing)));
-        let left = PATIENCE.saturating_sub(since.elapsed());
+        let left = self.patience.saturating_sub(since.elapsed());
         if waits.closing.is_some() && left.is_zero() {
             return Some("given up");
         }
@@ -298,19 +303,61 @@ impl Bucket {
     /// One in memory.
     pub(crate) fn in_memory() -> Bucket {
         let store = Box::new(object_store::memory::InMemory::new());
-        Bucket::over(
-            store,
-            "s3://memory/run".to_owned(),
-            "run",
-            Requests::new("s3", environment::Environment::default()),
-        )
-        .unwrap()
+        Bucket::in_store(store)
+    }
+
+    fn in_store(store: Box<dyn ObjectStore>) -> Bucket {
+        let requests = Requests::new("s3", environment::Environment::default());
+        Bucket::over(store, "s3://memory/run".to_owned(), "run", requests).unwrap()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use object_store::memory::InMemory;
+    use object_store::throttle::{ThrottleConfig, ThrottledStore};
+
+    /// A bucket that gives no answer to a write.
+    fn mute(patience: Duration, slow: Duration) -> Bucket {
+        let never =
+            ThrottleConfig { wait_put_per_call: Duration::from_secs(3_600), ..ThrottleConfig::default() };
+        Bucket { patience, slow, ..Bucket::in_store(Box::new(ThrottledStore::new(InMemory::new(), never))) }
+    }
+
+    #[test]
+    fn once_the_run_is_over_a_dead_store_has_one_patience_for_all_calls() {
+        let patience = Duration::from_millis(400);
+        let store = mute(patience, Duration::from_secs(3_600));
+        let closed = Instant::now();
+        store.close();
+        for name in ["0/parts/000001", "0/done.json"] {
+            let told = store.put(name, b"").unwrap_err().to_string();
+            assert_eq!(told, format!("s3://memory/run/{name} cannot be written: given up"));
+            assert!(closed.elapsed() >= patience, "{:?}", closed.elapsed());
+        }
+        assert_eq!(store.list("").unwrap(), [], "nothing was written");
+    }
+
+    #[test]
+    fn a_second_interrupt_ends_the_wait_for_a_dead_store_and_the_first_does_not() {
+        let (hour, slow) = (Duration::from_secs(3_600), Duration::from_millis(300));
+        let store = mute(hour, slow);
+        let control = Control::default();
+        store.heed(&control);
+        store.close();
+        control.stop();
+        let second = control.clone();
+        let began = Instant::now();
+        let later = std::thread::spawn(move || {
+            std::thread::sleep(3 * slow);
+            second.stop()
+        });
+        let told = store.put("0/done.json", b"").unwrap_err().to_string();
+        assert_eq!(told, "s3://memory/run/0/done.json cannot be written: interrupted");
+        assert!(began.elapsed() >= 3 * slow, "{:?}", began.elapsed());
+        assert_eq!(later.join().unwrap(), 2);
+    }
 
     #[test]
     fn objects_are_made_once_replaced_read_and_listed_below_the_prefix() {

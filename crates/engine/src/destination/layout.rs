@@ -1,13 +1,14 @@
 //! What stands in a destination: names of objects, and the documents in them. Shards write them, `headway merge` reads them.
 //!
 //! ```text
-//! run.json               what run this is; made by the shard that comes first
-//! clock/<i>.json         by which shard i sees what the store's clock says
-//! ready/<i>.json         shard i waits at the barrier
+//! run.json               what run or study this is; made by the shard that comes first
+//! clock/<i>.json         by which shard i of a run sees what the store's clock says
+//! ready/<i>.json         shard i of a run waits at the barrier
 //! start.json             when all begin; made by a shard that sees all of them ready
 //! <i>/claim.json         a process plays shard i
 //! <i>/plan.json, ...     the files of a run folder; in a bucket, the log in parts
-//! <i>/parts/000001, ...  consecutive pieces of the bytes of the log; together they are it
+//! <i>/part.json, ...     of a study: what it is a part of, and its plays; in a bucket, the plays in parts
+//! <i>/parts/000001, ...  consecutive pieces of the bytes of the log, or of the plays; together they are it
 //! <i>/progress.json      how shard i stands
 //! <i>/done.json          shard i has ended, and everything of it is here
 //! ```
@@ -20,7 +21,7 @@ use std::str::FromStr;
 /// Name and version of the shape of all documents here.
 pub const SCHEMA: &str = "headway.destination/1";
 
-/// What run this is: a [`RunDocument`].
+/// What this is the destination of: a [`RunDocument`].
 pub const RUN: &str = "run.json";
 /// When all begin: a [`StartDocument`].
 pub const START: &str = "start.json";
@@ -28,11 +29,11 @@ pub const START: &str = "start.json";
 pub const READY: &str = "ready";
 /// In a shard's folder: who plays it, a [`Claim`].
 pub const CLAIM: &str = "claim.json";
-/// In a shard's folder: how it stands, a [`Progress`].
+/// In a shard's folder: how it stands, a [`Progress`]; of a study a [`PlaysProgress`].
 pub const PROGRESS: &str = "progress.json";
 /// In a shard's folder: that it has ended, a [`Done`].
 pub const DONE: &str = "done.json";
-/// In a shard's folder: folder of the pieces of its log.
+/// In a shard's folder: folder of the pieces of its log, or of its plays.
 pub const PARTS: &str = "parts";
 
 /// The name of an object of shard `i`.
@@ -50,7 +51,7 @@ pub fn clock(i: u32) -> String {
     format!("clock/{i}.json")
 }
 
-/// The name of piece `number` of the log of shard `i`, counted from 1.
+/// The name of piece `number` of the log, or of the plays, of shard `i`, counted from 1.
 pub fn part(i: u32, number: u32) -> String {
     format!("{i}/{PARTS}/{number:06}")
 }
@@ -91,7 +92,7 @@ impl TryFrom<String> for StartAt {
     }
 }
 
-/// `run.json`: what run a destination is of.
+/// `run.json`: what a destination is of.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunDocument {
     /// [`SCHEMA`].
@@ -100,19 +101,64 @@ pub struct RunDocument {
     pub version: String,
     /// How many shards there are.
     pub shards: u32,
-    /// The seed of the plan.
+    /// The seed of the plan; of a study, that of the first replication.
     pub seed: u64,
+    /// Of what all shards have in common: of a run [`Manifest::fingerprint`](crate::Manifest::fingerprint).
+    pub fingerprint: String,
+    /// What the shards are parts of.
+    pub of: Whole,
+}
+
+/// What shards are parts of.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whole {
+    /// A run.
+    Run(Timing),
+    /// A study.
+    Study {
+        /// How many points it has.
+        points: u64,
+        /// How often each is played.
+        replications: u64,
+    },
+}
+
+impl Whole {
+    /// What it is called.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Whole::Run(_) => "run",
+            Whole::Study { .. } => "study",
+        }
+    }
+
+    /// When the shards begin and end, of a run.
+    pub fn timing(&self) -> Option<&Timing> {
+        match self {
+            Whole::Run(timing) => Some(timing),
+            Whole::Study { .. } => None,
+        }
+    }
+
+    /// When all shards begin; none: each when it comes.
+    pub fn start_at(&self) -> Option<StartAt> {
+        self.timing()?.start_at
+    }
+}
+
+/// When the shards of a run begin and end.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Timing {
     /// When all begin; none: each when it comes.
     pub start_at: Option<StartAt>,
-    /// Of what all shards have in common ([`Manifest::fingerprint`](crate::Manifest::fingerprint)).
-    pub fingerprint: String,
     /// When the plan ends, nanoseconds from its zero; a day after it where work ends it.
     pub plan_end_ns: i64,
     /// How long a response may take, seconds.
     pub timeout_s: f64,
 }
 
-impl RunDocument {
+impl Timing {
     /// When a run that began at `zero` has ended by its plan: the plan's end and the time-out after it, nanoseconds since the Unix epoch.
     pub fn ends_unix_ns(&self, zero_unix_ns: i128) -> i128 {
         zero_unix_ns + i128::from(self.plan_end_ns) + i128::from(Nanos::from_secs_f64(self.timeout_s).0)
@@ -152,7 +198,16 @@ pub struct Claim {
     pub at_unix_ns: i128,
 }
 
-/// `<i>/progress.json`: how a shard stands.
+/// `<i>/progress.json` of a study: how a shard stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PlaysProgress {
+    /// When this was written, by that machine's clock, nanoseconds since the Unix epoch.
+    pub at_unix_ns: i128,
+    /// Plays that ended so far.
+    pub plays: u64,
+}
+
+/// `<i>/progress.json` of a run: how a shard stands.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Progress {
     /// When this was written, by that machine's clock, nanoseconds since the Unix epoch.
@@ -170,11 +225,11 @@ pub struct Progress {
 /// `<i>/done.json`: a shard has ended, and everything of it is in the destination. Written last.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Done {
-    /// Rows of its log.
+    /// Rows of its log; of a study, plays that ended.
     pub records: u64,
-    /// Bytes of its log.
+    /// Bytes of its log, or of its plays.
     pub bytes: u64,
-    /// Pieces of its log; none where it is one file.
+    /// Pieces of these bytes; none where they are one file.
     pub parts: Option<u32>,
     /// How its process exits.
     pub exit_code: u8,
@@ -204,17 +259,19 @@ pub fn parse<T: for<'a> Deserialize<'a>>(place: &str, bytes: &[u8]) -> anyhow::R
 mod tests {
     use super::*;
 
-    fn run(start_at: Option<StartAt>) -> RunDocument {
+    fn document(of: Whole) -> RunDocument {
         RunDocument {
             schema: SCHEMA.to_owned(),
             version: "0.1.0".to_owned(),
             shards: 8,
             seed: u64::MAX,
-            start_at,
             fingerprint: "00c0ffee".to_owned(),
-            plan_end_ns: 70_000_000_000,
-            timeout_s: 30.0,
+            of,
         }
+    }
+
+    fn run(start_at: Option<StartAt>) -> RunDocument {
+        document(Whole::Run(Timing { start_at, plan_end_ns: 70_000_000_000, timeout_s: 30.0 }))
     }
 
     #[test]
@@ -227,6 +284,8 @@ mod tests {
         let text = String::from_utf8(json(&run(starts[2]))).unwrap();
         assert!(text.contains("\"start_at\": \"1764072000123456789\""), "{text}");
         assert!(String::from_utf8(json(&run(None))).unwrap().contains("\"start_at\": null"));
+        let study = document(Whole::Study { points: 3, replications: 100 });
+        assert_eq!(parse::<RunDocument>("run.json", &json(&study)).unwrap(), study);
         let done = Done { records: 3, bytes: 900, parts: None, exit_code: 0 };
         assert_eq!(parse::<Done>("done.json", &json(&done)).unwrap(), done);
         for (start, text) in [
@@ -257,6 +316,6 @@ mod tests {
 
     #[test]
     fn a_run_ends_with_its_plan_and_the_time_out() {
-        assert_eq!(run(None).ends_unix_ns(1_000), 100_000_001_000);
+        assert_eq!(run(None).of.timing().unwrap().ends_unix_ns(1_000), 100_000_001_000);
     }
 }

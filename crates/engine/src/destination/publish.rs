@@ -1,17 +1,18 @@
-//! What a shard tells while it runs, and in the end: how it stands, the bytes of its log where they are not in the destination already, and that it
-//! is done. On a thread of its own, which neither workers nor collector wait for.
+//! What a shard tells while it runs, and in the end: how it stands, the bytes of its log, or of its plays, where they are not in the destination
+//! already, and that it is done. On a thread of its own, which neither workers nor collector wait for.
 
-use super::layout::{self, Done, Progress};
+use super::layout::{self, Done, PlaysProgress, Progress};
 use super::seat::Seat;
 use crate::collect::Observer;
+use crate::experiment::part;
 use crate::{Error, Snapshot};
 use anyhow::{Context as _, anyhow};
 use headway_base::{Fnv1a, Nanos};
 use headway_records::{RunFolder, folder};
 use headway_stats::summary::evidence::Run as Evidence;
 use headway_stats::summary::{Finding, FindingId, Severity};
-use headway_workload::Plan;
 use headway_workload::plan::SessionsOf;
+use headway_workload::{Plan, Shard};
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::iter::Peekable;
@@ -20,13 +21,14 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Most bytes of one piece of a log, and so of memory.
+/// Most bytes of one piece, and so of memory.
 const PIECE: u64 = 32 << 20;
 
 /// Tells how a shard stands, from when it is made.
 #[derive(Debug)]
 pub(crate) struct Publisher {
     seat: Seat,
+    log: PathBuf,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<Pieces>>,
 }
@@ -55,12 +57,25 @@ impl Publisher {
     ///
     /// # Errors
     /// The store refuses or fails, or there is no thread to be had.
-    pub(crate) fn begin(seat: Seat, plan: &Plan, folder: &RunFolder) -> Result<Publisher, Error> {
+    pub(crate) fn of_run(seat: Seat, plan: &Plan, folder: &RunFolder) -> Result<Publisher, Error> {
+        Publisher::begin(seat, Counted::Requests(Offered::new(plan)), folder, folder.records())
+    }
+
+    /// Begins to tell of a shard of a study, whose plays come into `folder`.
+    ///
+    /// # Errors
+    /// The store refuses or fails, or there is no thread to be had.
+    pub(crate) fn of_study(seat: Seat, folder: &RunFolder) -> Result<Publisher, Error> {
+        Publisher::begin(seat, Counted::Plays, folder, folder.path().join(part::PLAYS))
+    }
+
+    /// `log`: the file whose bytes are published.
+    fn begin(seat: Seat, counted: Counted, folder: &RunFolder, log: PathBuf) -> Result<Publisher, Error> {
         let shared = Arc::new(Shared::default());
-        let pieces = Pieces { path: folder.records(), ..Pieces::default() };
-        let mut telling = Telling { offered: Offered::new(plan), seat: seat.clone(), pieces };
+        let pieces = Pieces { path: log.clone(), ..Pieces::default() };
+        let mut telling = Telling { counted, seat: seat.clone(), pieces };
         if seat.is_remote() {
-            for name in [folder::PLAN, folder::ARRIVALS, folder::SCENARIO] {
+            for name in [folder::PLAN, folder::ARRIVALS, folder::SCENARIO, part::DOCUMENT] {
                 publish_file(&seat, folder, name)?;
             }
         }
@@ -82,10 +97,16 @@ impl Publisher {
             }
         };
         let thread = thread::Builder::new().name("publisher".to_owned()).spawn(work)?;
-        Ok(Publisher { seat, shared, thread: Some(thread) })
+        Ok(Publisher { seat, log, shared, thread: Some(thread) })
     }
 
-    /// That the store failed while the run went on, if it did.
+    /// One more play has ended.
+    pub(crate) fn played(&self) {
+        // Nobody is woken: the next time is soon enough.
+        self.shared.standing.lock().unwrap_or_else(PoisonError::into_inner).now.ended += 1;
+    }
+
+    /// That the store failed while the shard was played, if it did.
     pub(crate) fn finding(&self) -> Option<Finding> {
         let failures = self.seat.store.failures()?;
         let place = self.seat.store.place();
@@ -100,16 +121,16 @@ impl Publisher {
         })
     }
 
-    /// The run has ended, with so many rows in its log in `folder`.
+    /// The shard has ended, with so many rows or plays in `folder`.
     pub(crate) fn end(mut self, rows: u64, folder: &RunFolder) -> Ending {
         self.seat.store.close();
-        let pieces = self.stop().unwrap_or_default();
+        // A panic there leaves the log to be published from its beginning.
+        let pieces = self.stop().unwrap_or_else(|| Pieces { path: self.log.clone(), ..Pieces::default() });
         Ending { seat: self.seat.clone(), pieces, rows, folder: folder.clone() }
     }
 
     fn stop(&mut self) -> Option<Pieces> {
         self.shared.change(|standing| standing.over = true);
-        // A panic there leaves the log to be published from its beginning.
         self.thread.take()?.join().ok()
     }
 }
@@ -134,20 +155,30 @@ impl Observer for Publisher {
 /// What the thread does.
 struct Telling {
     seat: Seat,
-    offered: Offered,
+    counted: Counted,
     pieces: Pieces,
+}
+
+/// By what a shard tells how it stands.
+enum Counted {
+    Requests(Offered),
+    Plays,
 }
 
 impl Telling {
     fn tell(&mut self, now: &headway_base::Snapshot) -> Result<(), super::StoreError> {
-        let progress = Progress {
-            at_unix_ns: headway_live::clock::unix_now(),
-            offered: self.offered.by(now.at).unwrap_or(now.started),
-            sent: now.started,
-            ended: now.ended,
-            failed: now.failed,
+        let at_unix_ns = headway_live::clock::unix_now();
+        let progress = match &mut self.counted {
+            Counted::Requests(offered) => layout::json(&Progress {
+                at_unix_ns,
+                offered: offered.by(now.at).unwrap_or(now.started),
+                sent: now.started,
+                ended: now.ended,
+                failed: now.failed,
+            }),
+            Counted::Plays => layout::json(&PlaysProgress { at_unix_ns, plays: now.ended }),
         };
-        self.seat.store.put(&self.seat.own(layout::PROGRESS), &layout::json(&progress))
+        self.seat.store.put(&self.seat.own(layout::PROGRESS), &progress)
     }
 
     fn publish_log(&mut self) -> Result<(), Error> {
@@ -182,7 +213,7 @@ impl Offered {
     }
 }
 
-/// The pieces of a log which are published.
+/// The pieces of a log, or of plays, which are published.
 #[derive(Debug, Default)]
 struct Pieces {
     path: PathBuf,
@@ -229,7 +260,7 @@ impl Pieces {
     }
 }
 
-/// Publishes a file of the run, if there is one of that name.
+/// Publishes a file of the shard, if there is one of that name.
 fn publish_file(seat: &Seat, folder: &RunFolder, name: &str) -> Result<(), Error> {
     match fs::read(folder.path().join(name)) {
         Ok(bytes) => Ok(seat.store.put(&seat.own(name), &bytes)?),
@@ -238,7 +269,7 @@ fn publish_file(seat: &Seat, folder: &RunFolder, name: &str) -> Result<(), Error
     }
 }
 
-/// A run that has ended, and whose end is still to be told in its destination.
+/// A shard that has ended, and whose end is still to be told in its destination.
 #[derive(Debug)]
 pub struct Ending {
     seat: Seat,
@@ -248,6 +279,26 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// The destination, secrets replaced.
+    pub fn place(&self) -> String {
+        self.seat.store.place()
+    }
+
+    /// Which shard has ended.
+    pub fn shard(&self) -> Shard {
+        self.seat.shard
+    }
+
+    /// Whether the results are published from a folder elsewhere: the destination is a bucket.
+    pub fn is_remote(&self) -> bool {
+        self.seat.is_remote()
+    }
+
+    /// The folder of the shard on this machine.
+    pub fn folder(&self) -> &RunFolder {
+        &self.folder
+    }
+
     /// Publishes what is not yet, and says last of all that the shard is done, with the code that the process exits with.
     ///
     /// # Errors
@@ -265,14 +316,14 @@ impl Ending {
         let told = (|| {
             if seat.is_remote() {
                 if !pieces.hold()? {
-                    pieces = Pieces { path: folder.records(), ..Pieces::default() };
+                    pieces = Pieces { path: std::mem::take(&mut pieces.path), ..Pieces::default() };
                 }
                 pieces.publish(&seat)?;
                 for name in [folder::SUMMARY, folder::REPORT] {
                     publish_file(&seat, &folder, name)?;
                 }
             }
-            let bytes = fs::metadata(folder.records()).context("the log")?.len();
+            let bytes = fs::metadata(&pieces.path).context("the log")?.len();
             let parts = seat.is_remote().then_some(pieces.n);
             let done = Done { records: rows, bytes, parts, exit_code };
             Ok::<(), Error>(seat.store.put(&seat.own(layout::DONE), &layout::json(&done))?)
@@ -283,11 +334,10 @@ impl Ending {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::{RunDocument, SCHEMA};
+    use super::super::layout::{RunDocument, SCHEMA, Timing, Whole};
     use super::super::seat::tests::plan;
     use super::super::{Entry, Put, Store, StoreError, Why};
     use super::*;
-    use headway_workload::Shard;
     use std::collections::BTreeMap;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -358,10 +408,8 @@ mod tests {
             version: String::new(),
             shards: 3,
             seed: 7,
-            start_at: None,
             fingerprint: String::new(),
-            plan_end_ns: 0,
-            timeout_s: 1.0,
+            of: Whole::Run(Timing { start_at: None, plan_end_ns: 0, timeout_s: 1.0 }),
         };
         Seat { store, run, shard: Shard::new(1, 3).unwrap(), offset: None }
     }
@@ -382,7 +430,7 @@ mod tests {
         let seat = seat(store.clone());
         let folder = seat.run_folder("test").unwrap();
         let plan = plan(7, 300.0, Shard::new(1, 3).unwrap());
-        let mut publisher = Publisher::begin(seat, &plan, &folder).unwrap();
+        let mut publisher = Publisher::of_run(seat, &plan, &folder).unwrap();
         let first: Progress = read(&*store, "1/progress.json");
         assert_eq!((first.offered, first.sent, first.ended), (0, 0, 0), "it is alive before anything is due");
         fs::write(folder.records(), b"a log").unwrap();
@@ -407,7 +455,7 @@ mod tests {
         folder.write_new("plan.json", b"the plan").unwrap();
         let plan = plan(7, 300.0, Shard::new(1, 3).unwrap());
         let seat = seat(store.clone());
-        let publisher = Publisher::begin(seat.clone(), &plan, &folder).unwrap();
+        let publisher = Publisher::of_run(seat.clone(), &plan, &folder).unwrap();
         assert_eq!(
             store.names(),
             ["1/plan.json", "1/progress.json"],

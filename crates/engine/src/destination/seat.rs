@@ -1,9 +1,10 @@
-//! A shard's seat in a destination: the destination is of its run, and no other process plays the shard.
+//! A shard's seat in a destination: the destination is of its run, or of its study, and no other process plays the shard.
 
 use super::address::Address;
-use super::layout::{self, Claim, Ready, RunDocument, SCHEMA, StartAt, StartDocument};
+use super::layout::{self, Claim, Ready, RunDocument, SCHEMA, StartAt, StartDocument, Timing, Whole};
 use super::offset::{Offset, REFUSED, WARNED};
 use super::{Put, Store, StoreError, Why};
+use crate::experiment::part::{self, PartOf};
 use crate::{Error, Manifest, NotPlayed};
 use anyhow::anyhow;
 use headway_base::Nanos;
@@ -37,19 +38,61 @@ impl From<StoreError> for Error {
     }
 }
 
+/// What a shard says of itself, by which others tell what differs.
+#[derive(Clone, Copy)]
+enum Own<'a> {
+    Run(&'a Manifest),
+    Study(&'a PartOf),
+}
+
+impl Own<'_> {
+    /// The file in the shard's folder that says it.
+    fn file(self) -> &'static str {
+        match self {
+            Own::Run(_) => headway_records::folder::PLAN,
+            Own::Study(_) => part::DOCUMENT,
+        }
+    }
+
+    /// A file that is in the folder of the same without shards, and what that is.
+    fn undivided(self) -> (&'static str, &'static str) {
+        match self {
+            Own::Run(_) => (headway_records::folder::PLAN, "single run"),
+            Own::Study(_) => (headway_report::study::JSON_FILE, "whole study"),
+        }
+    }
+
+    /// What of it is otherwise in that file of another shard, and its value there and here. None: nothing is, or it is no such file.
+    fn otherwise(self, there: &[u8]) -> Option<(&'static str, String, String)> {
+        match self {
+            Own::Run(own) => {
+                let other: Manifest = serde_json::from_slice(there).ok()?;
+                let mut pairs = other.in_common().into_iter().zip(own.in_common());
+                pairs.find(|(one, two)| one != two).map(|((what, there), (_, here))| (what, there, here))
+            }
+            Own::Study(own) => own.otherwise(&serde_json::from_slice(there).ok()?),
+        }
+    }
+}
+
 impl Seat {
     /// Takes the seat of the shard of that manifest, whose run begins at `start`; the destination is made if there is none.
     ///
     /// # Errors
     /// [`Error::Usage`] if the destination is of another run, or of one that has ended, or refuses to be used; [`NotPlayed::Superseded`] if another
     /// process has the seat; [`Error::Failed`] if the store fails.
-    pub(crate) fn take(
+    pub(crate) fn of_run(
         address: &Address,
         manifest: &Manifest,
         shard: Shard,
-        start: Option<StartAt>,
+        start_at: Option<StartAt>,
         control: &Control,
     ) -> Result<Seat, Error> {
+        let timing = Timing {
+            start_at,
+            plan_end_ns: manifest.plan.end_ns,
+            timeout_s: manifest.asked.timeout_s.unwrap_or(0.0),
+        };
         let store = address.open()?;
         store.heed(control);
         let run = RunDocument {
@@ -57,18 +100,32 @@ impl Seat {
             version: manifest.headway.clone(),
             shards: shard.count(),
             seed: manifest.plan.seed,
-            start_at: start,
             fingerprint: manifest.fingerprint(),
-            plan_end_ns: manifest.plan.end_ns,
-            timeout_s: manifest.asked.timeout_s.unwrap_or(0.0),
+            of: Whole::Run(timing),
         };
-        Seat { store, run, shard, offset: None }.sit(manifest)
+        Seat { store, run, shard, offset: None }.sit(Own::Run(manifest))
+    }
+
+    /// Takes the seat of that part of a study, of which `run.json` is to say `run`; the destination is made if there is none.
+    ///
+    /// # Errors
+    /// As [`Seat::of_run`].
+    pub(crate) fn of_study(
+        store: Arc<dyn Store>,
+        part: &PartOf,
+        run: RunDocument,
+        shard: Shard,
+    ) -> Result<Seat, Error> {
+        Seat { store, run, shard, offset: None }.sit(Own::Study(part))
     }
 
     /// Sits down where all is as it must be.
-    fn sit(mut self, manifest: &Manifest) -> Result<Seat, Error> {
-        self.belongs(manifest)?;
-        self.offset = self.look_at_the_clock()?;
+    fn sit(mut self, own: Own<'_>) -> Result<Seat, Error> {
+        self.belongs(own)?;
+        // Plays of a study are by no clock.
+        if self.run.of.timing().is_some() {
+            self.offset = self.look_at_the_clock()?;
+        }
         self.claim()?;
         Ok(self)
     }
@@ -91,7 +148,7 @@ impl Seat {
 
     /// Whether the shards begin by their machines' clocks.
     fn begins_together(&self) -> bool {
-        self.run.start_at.is_some()
+        self.run.of.start_at().is_some()
     }
 
     /// That offset, from what is called so, where it lets shards begin together.
@@ -166,12 +223,13 @@ impl Seat {
         layout::parse(&place, &bytes).map(Some).map_err(Error::usage)
     }
 
-    /// The destination is of this run: it is made that, or it was.
-    fn belongs(&self, manifest: &Manifest) -> Result<(), Error> {
+    /// The destination is of this run, or of this study: it is made that, or it was.
+    fn belongs(&self, shard: Own<'_>) -> Result<(), Error> {
         let place = self.store.place();
-        if self.store.entry(headway_records::folder::PLAN)?.is_some() {
+        let (file, what) = shard.undivided();
+        if self.store.entry(file)?.is_some() {
             return Err(Error::usage(anyhow!(
-                "--out {place} is the folder of a single run; with --shard it is the place of all shards: name one that is new or theirs"
+                "--out {place} is the folder of a {what}; with --shard it is the place of all shards: name one that is new or theirs"
             )));
         }
         let own = layout::json(&self.run);
@@ -186,54 +244,58 @@ impl Seat {
             };
         }
         // What has been taken is there, unless it was removed since.
-        let Some(there) = self.read::<RunDocument>(layout::RUN)? else { return self.belongs(manifest) };
+        let Some(there) = self.read::<RunDocument>(layout::RUN)? else { return self.belongs(shard) };
         let here = &self.run;
         let differs = |what: &str, there: &dyn ToString, here: &dyn ToString| {
             let (there, here) = (there.to_string(), here.to_string());
             (there != here).then(|| (what.to_owned(), there, here))
         };
-        let began = |run: &RunDocument| run.start_at.map_or("none".to_owned(), shown);
+        let noun = here.of.noun();
+        if there.of.noun() != noun {
+            return Err(Error::usage(anyhow!(
+                "--out {place} is the place of the shards of a {}, and this is a shard of a {noun}: name another place",
+                there.of.noun()
+            )));
+        }
+        let began = |of: &Whole| of.start_at().map_or("none".to_owned(), shown);
         let found = differs("schema of the destination", &there.schema, &here.schema)
             .or_else(|| differs("version of headway", &there.version, &here.version))
             .or_else(|| differs("number of shards", &there.shards, &here.shards))
             .or_else(|| differs("seed", &there.seed, &here.seed))
-            .or_else(|| differs("--start-at", &began(&there), &began(here)))
-            .or_else(|| {
-                let same = (&there.fingerprint, there.plan_end_ns, there.timeout_s)
-                    == (&here.fingerprint, here.plan_end_ns, here.timeout_s);
-                (!same).then(|| self.differing(manifest, &there))
-            });
+            .or_else(|| differs("--start-at", &began(&there.of), &began(&here.of)))
+            .or_else(|| match (&there.of, &here.of) {
+                (Whole::Study { points: theirs, replications: r }, Whole::Study { points, replications }) => {
+                    differs("number of points", theirs, points)
+                        .or_else(|| differs("number of replications", r, replications))
+                }
+                _ => None,
+            })
+            .or_else(|| (there != *here).then(|| self.differing(shard, &there)));
         match found {
             None => Ok(()),
             Some((what, there, here)) => Err(Error::usage(anyhow!(
-                "--out {place} is of another run: {what} is {there} there and {here} here: name another place, or the same run"
+                "--out {place} is of another {noun}: {what} is {there} there and {here} here: name another place, or the same {noun}"
             ))),
         }
     }
 
-    /// What of the plan differs, by the manifest of any shard that has left one, and its value there and here; else the fingerprints.
-    fn differing(&self, manifest: &Manifest, there: &RunDocument) -> (String, String, String) {
-        let manifests = (0..there.shards).filter_map(|i| {
-            let bytes = self.store.get(&layout::of_shard(i, headway_records::folder::PLAN)).ok()??;
-            serde_json::from_slice::<Manifest>(&bytes).ok()
-        });
-        let differs = manifests.take(1).find_map(|other| {
-            let pairs = other.in_common().into_iter().zip(manifest.in_common());
-            pairs.into_iter().find(|(one, two)| one != two)
-        });
+    /// What differs, by the file of the first shard that has left one, and its value there and here; else the fingerprints.
+    fn differing(&self, own: Own<'_>, there: &RunDocument) -> (String, String, String) {
+        let left =
+            (0..there.shards).find_map(|i| self.store.get(&layout::of_shard(i, own.file())).ok().flatten());
         let short = |text: String| match text.char_indices().nth(200) {
             Some((end, _)) => format!("{} ...", &text[..end]),
             None => text,
         };
-        match differs {
-            Some(((what, there), (_, here))) => {
+        match left.and_then(|bytes| own.otherwise(&bytes)) {
+            Some((what, there, here)) => {
                 (what.trim_start_matches("the ").to_owned(), short(there), short(here))
             }
-            None => (
-                "fingerprint of the plan".to_owned(),
-                there.fingerprint.clone(),
-                self.run.fingerprint.clone(),
-            ),
+            None => {
+                let what = if self.run.of.timing().is_some() { "plan" } else { "study" };
+                let [there, here] = [there, &self.run].map(|run| run.fingerprint.clone());
+                (format!("fingerprint of the {what}"), there, here)
+            }
         }
     }
 
@@ -253,7 +315,22 @@ impl Seat {
             // The store made it and its response was lost.
             return Ok(());
         }
-        let zero = match self.run.start_at {
+        // Played again, a study would come to the same.
+        if let Whole::Run(timing) = &self.run.of {
+            self.goes_on(timing, &other, own.at_unix_ns)?;
+        }
+        Err(NotPlayed::Superseded {
+            shard: self.shard.to_string(),
+            host: other.host,
+            pid: other.pid,
+            at: instant(other.at_unix_ns),
+        }
+        .into())
+    }
+
+    /// The run of these shards, one of which `other` has claimed, has not ended by its plan.
+    fn goes_on(&self, timing: &Timing, other: &Claim, now_unix_ns: i128) -> Result<(), Error> {
+        let zero = match timing.start_at {
             Some(StartAt::Unix(zero)) => zero,
             Some(StartAt::Barrier) => match self.read::<StartDocument>(layout::START)? {
                 Some(StartDocument::Never) => {
@@ -267,21 +344,15 @@ impl Seat {
             },
             None => other.at_unix_ns,
         };
-        let ended = self.run.ends_unix_ns(zero);
-        if ended < own.at_unix_ns {
+        let ended = timing.ends_unix_ns(zero);
+        if ended < now_unix_ns {
             return Err(Error::usage(anyhow!(
                 "--out {} holds a run that ended at {}: name another place",
                 self.store.place(),
                 instant(ended)
             )));
         }
-        Err(NotPlayed::Superseded {
-            shard: self.shard.to_string(),
-            host: other.host,
-            pid: other.pid,
-            at: instant(other.at_unix_ns),
-        }
-        .into())
+        Ok(())
     }
 }
 
@@ -412,7 +483,7 @@ pub(super) mod tests {
 
     fn take(place: &Path, plan: Plan, start: Option<StartAt>) -> Result<Seat, Error> {
         let shard = plan.shard;
-        Seat::take(&Address::Folder(place.to_owned()), &manifest(plan), shard, start, &Control::default())
+        Seat::of_run(&Address::Folder(place.to_owned()), &manifest(plan), shard, start, &Control::default())
     }
 
     fn refused(taken: Result<Seat, Error>) -> String {
@@ -581,7 +652,7 @@ pub(super) mod tests {
         let plain = take(place, plan(7, 100.0, shard(i)), start)?;
         std::fs::remove_file(place.join(format!("{i}/claim.json"))).unwrap();
         let store = Arc::new(Behind(Folder::new(place), behind));
-        Seat { store, offset: None, ..plain }.sit(&own)
+        Seat { store, offset: None, ..plain }.sit(Own::Run(&own))
     }
 
     #[test]

@@ -269,11 +269,22 @@ fn difference(
 
 #[cfg(test)]
 mod tests {
+    use super::super::part::{Merged, Missing, PartOf, play_seated, plays_of};
     use super::*;
+    use crate::destination::bucket::Bucket;
+    use crate::destination::folder::Folder;
+    use crate::destination::layout::{self, Claim, Done, RunDocument, Timing, Whole};
+    use crate::destination::{Seat, Store};
+    use crate::merge::destination::Destination;
     use crate::simulate::point::PointBuilder;
     use crate::simulate::replication::{Replication, seed};
+    use crate::{NotPlayed, merge};
+    use headway_live::Control;
+    use headway_records::RunFolder;
     use headway_workload::Shard;
     use headway_workload::scenario::{Surroundings, parse};
+    use std::path::Path;
+    use std::sync::Arc;
 
     /// One point, 23 times: more replications than are looked at for the warm-up.
     fn spec() -> StudySpec {
@@ -307,12 +318,9 @@ mod tests {
 
     #[test]
     fn the_parts_of_three_shards_make_the_study_of_one_machine_to_the_byte() {
-        use super::super::part::{play_part, plays_of, study_of_parts};
+        use super::super::part::{play_part, study_of_parts};
         use std::io::BufRead;
-        let mut spec = spec();
-        let other = SweepPoint { values: vec!["other".to_owned()], ..spec.places[0].clone() };
-        spec.places.push(other);
-        spec.places[1].play.model.parts[0].copies += 1;
+        let spec = two_points();
         let whole = study(&spec, &|| false, || {}).unwrap().study;
         let mut texts = Vec::new();
         for i in 0..3 {
@@ -349,6 +357,134 @@ mod tests {
         texts.swap(0, 1);
         let error = made(&texts).unwrap_err().to_string();
         assert!(error.contains("part 0: line 1: play 1 is not one of shard 0/3"), "{error}");
+    }
+
+    /// Two points, the second with a server more.
+    fn two_points() -> StudySpec {
+        let mut spec = spec();
+        let other = SweepPoint { values: vec!["other".to_owned()], ..spec.places[0].clone() };
+        spec.places.push(other);
+        spec.places[1].play.model.parts[0].copies += 1;
+        spec
+    }
+
+    fn part_of(spec: &StudySpec, index: u32) -> PartOf {
+        let words = vec!["headway".to_owned(), "sim".to_owned(), "s.yaml".to_owned()];
+        PartOf::new(spec, Shard::new(index, 3).unwrap(), words, "one line\nand another\n".to_owned())
+    }
+
+    /// Plays a shard into that store, its folder in a bucket at `own`.
+    fn play(
+        spec: &StudySpec,
+        index: u32,
+        store: &Arc<dyn Store>,
+        own: &Path,
+        control: &Control,
+    ) -> Result<u8, Error> {
+        let part = part_of(spec, index);
+        let seat = Seat::of_study(store.clone(), &part, part.whole(spec), Shard::new(index, 3).unwrap())?;
+        let folder = match store.folder() {
+            Some(_) => seat.run_folder("s")?,
+            None => RunFolder::within(&own.join(index.to_string()))?,
+        };
+        let (mut plays, all) = (0, plays_of(spec, Shard::new(index, 3).unwrap()));
+        let played = play_seated(spec, &part, seat, &folder, control, || plays += 1)?;
+        assert_eq!(played.ended, plays);
+        let code = if played.ended == all { 0 } else { 130 };
+        played.destination.finish(code)?;
+        Ok(code)
+    }
+
+    fn merged(spec: &StudySpec, store: &Arc<dyn Store>) -> Merged {
+        let destination = Destination::open(store.clone()).unwrap();
+        assert!(destination.is_of_a_study());
+        destination.parts().unwrap().merge(spec).unwrap()
+    }
+
+    #[test]
+    fn parts_meet_in_a_folder_or_a_bucket_and_make_the_study_of_one_machine_to_the_byte() {
+        let spec = two_points();
+        let whole = headway_report::json::of_study(&study(&spec, &|| false, || {}).unwrap().study);
+        let at = tempfile::tempdir().unwrap();
+        let stores: [Arc<dyn Store>; 2] =
+            [Arc::new(Folder::new(&at.path().join("dest"))), Arc::new(Bucket::in_memory())];
+        for store in &stores {
+            for index in [2, 0, 1] {
+                assert_eq!(play(&spec, index, store, at.path(), &Control::default()).unwrap(), 0);
+            }
+            let Merged { studied, missing } = merged(&spec, store);
+            assert_eq!(missing, []);
+            assert!(headway_report::json::of_study(&studied.study) == whole, "{}", store.place());
+            // No other process plays a shard again, and no other study comes here.
+            let again = play(&spec, 1, store, at.path(), &Control::default()).unwrap_err();
+            assert!(matches!(again, Error::NotPlayed(NotPlayed::Superseded { .. })), "{again:?}");
+            let refused = |other: &StudySpec, told: &str| {
+                let why = play(other, 1, store, at.path(), &Control::default()).unwrap_err().to_string();
+                assert!(why.contains(told) && why.contains("is of another study"), "{why}");
+            };
+            refused(&StudySpec { seed: 8, ..two_points() }, "seed is 7 there and 8 here");
+            refused(
+                &StudySpec { replications: 24, ..two_points() },
+                "number of replications is 23 there and 24 here",
+            );
+            refused(&self::spec(), "number of points is 2 there and 1 here");
+            let mut other = two_points();
+            other.places[1].play.model.parts[0].copies += 1;
+            refused(&other, "fingerprint of the study is ");
+        }
+    }
+
+    #[test]
+    fn a_shard_that_was_stopped_or_lost_is_named_with_what_it_had() {
+        let spec = two_points();
+        let at = tempfile::tempdir().unwrap();
+        let stores: [Arc<dyn Store>; 2] =
+            [Arc::new(Folder::new(&at.path().join("dest"))), Arc::new(Bucket::in_memory())];
+        for store in &stores {
+            let Err(none) = Destination::open(store.clone()) else { panic!("it is a destination") };
+            assert!(matches!(none, merge::Error::NotADestination { .. }), "{none}");
+            // Stopped before its first play.
+            let stopped = Control::default();
+            stopped.stop();
+            assert_eq!(play(&spec, 1, store, at.path(), &stopped).unwrap(), 130);
+            assert_eq!(play(&spec, 0, store, at.path(), &Control::default()).unwrap(), 0);
+            let claim = Claim { host: "node-2".to_owned(), pid: 7, at_unix_ns: 0 };
+            store.put("2/claim.json", &layout::json(&claim)).unwrap();
+            let Merged { studied, missing } = merged(&spec, store);
+            assert_eq!((studied.study.points.len(), studied.study.missing.len()), (0, 2));
+            let of = |index: u32| plays_of(&spec, Shard::new(index, 3).unwrap());
+            let lacks = |index: u32, is_there: bool, host: Option<&str>| Missing {
+                shard: Shard::new(index, 3).unwrap(),
+                has: 0,
+                of: of(index),
+                is_there,
+                host: host.map(str::to_owned),
+            };
+            assert_eq!(missing, [lacks(1, true, None), lacks(2, false, Some("node-2"))]);
+            // What a shard said in the end is held to what there is.
+            let done = Done { records: of(0), bytes: 1, parts: Some(1), exit_code: 0 };
+            store.put("0/done.json", &layout::json(&done)).unwrap();
+            let told = Destination::open(store.clone()).unwrap().parts().unwrap_err().to_string();
+            assert!(told.contains("0/plays.jsonl: it has ") && told.contains(" bytes"), "{told}");
+            let other = layout::json(&part_of(&StudySpec { seed: 8, ..two_points() }, 0));
+            store.put("0/part.json", &other).unwrap();
+            let told = Destination::open(store.clone()).unwrap().parts().unwrap_err().to_string();
+            assert!(told.contains("0: the fingerprint of the study is "), "{told}");
+            assert!(told.contains("a shard of another study is in this destination"), "{told}");
+        }
+    }
+
+    #[test]
+    fn shards_of_a_run_and_of_a_study_share_no_place() {
+        let at = tempfile::tempdir().unwrap();
+        let spec = spec();
+        let store: Arc<dyn Store> = Arc::new(Folder::new(at.path()));
+        let timing = Timing { start_at: None, plan_end_ns: 0, timeout_s: 1.0 };
+        let run = RunDocument { of: Whole::Run(timing), ..part_of(&spec, 0).whole(&spec) };
+        store.put(layout::RUN, &layout::json(&run)).unwrap();
+        let why = play(&spec, 0, &store, at.path(), &Control::default()).unwrap_err().to_string();
+        assert!(why.contains("is the place of the shards of a run, and this is a shard of a study"), "{why}");
+        assert!(!at.path().join("0").exists(), "whoever is refused leaves nothing");
     }
 
     #[test]

@@ -2,16 +2,20 @@
 //!
 //! Play j of points x replications is shard j mod N's. Each play is one line of JSON: it is written when it has ended, so that a shard
 //! that was killed has given what it had. The folder of a part says in `part.json` what it is a part of, and holds the lines in
-//! `plays.jsonl`. Deliberately absent: how a command becomes a study.
+//! `plays.jsonl`. It is in the destination that all shards share, or is published there. Deliberately absent: how a command becomes a study.
 
 use super::PointResult;
 use super::grid::{Studied, StudySpec, document};
+use crate::destination::layout::{RunDocument, SCHEMA as DESTINATION, Whole};
+use crate::destination::{Address, Ending, Publisher, Seat};
 use crate::simulate::course::OutputSeries;
 use crate::simulate::point::PointBuilder;
 use crate::simulate::replication::{Replication, seed};
-use crate::{Error, jobs};
+use crate::{Error, jobs, merge};
 use anyhow::{Context as _, anyhow};
+use headway_live::Control;
 use headway_records::RunFolder;
+use headway_stats::summary::Finding;
 use headway_workload::Shard;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,11 +23,12 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use tempfile::TempDir;
 
 /// The file of a part's folder that says what it is a part of.
-const DOCUMENT: &str = "part.json";
+pub(crate) const DOCUMENT: &str = "part.json";
 /// The file of its plays.
-const PLAYS: &str = "plays.jsonl";
+pub(crate) const PLAYS: &str = "plays.jsonl";
 /// Version of both.
 const SCHEMA: &str = "headway.part/1";
 
@@ -57,6 +62,67 @@ impl PartOf {
             scenario,
             study: fingerprint(spec),
         }
+    }
+
+    /// The shard that it is.
+    fn own(&self) -> Result<Shard, Error> {
+        Shard::new(self.shard, self.shards).map_err(Error::usage)
+    }
+
+    /// What the destination of the parts of that study is of.
+    pub(crate) fn whole(&self, spec: &StudySpec) -> RunDocument {
+        RunDocument {
+            schema: DESTINATION.to_owned(),
+            version: self.headway.clone(),
+            shards: self.shards,
+            seed: spec.seed,
+            fingerprint: self.study.clone(),
+            of: Whole::Study { points: spec.places.len() as u64, replications: spec.replications },
+        }
+    }
+
+    /// What is otherwise in a part of another study, with its value there and here, as far as both say.
+    pub(crate) fn otherwise(&self, other: &PartOf) -> Option<(&'static str, String, String)> {
+        let mut lines = other.scenario.lines().zip(self.scenario.lines());
+        let line = lines.find(|(there, here)| there != here);
+        let line = line.map(|(there, here)| ("a line of the scenario", there.to_owned(), here.to_owned()));
+        let command = ("the command", other.words.join(" "), self.words.join(" "));
+        line.or_else(|| (command.1 != command.2).then_some(command))
+    }
+
+    /// What the folder at `path` is a part of, which people know as `place`.
+    ///
+    /// # Errors
+    /// It is none of a part, or of another version.
+    pub(crate) fn read(path: &Path, place: &Path) -> anyhow::Result<PartOf> {
+        let shown = || place.join(DOCUMENT).display().to_string();
+        let text = fs::read(path.join(DOCUMENT))
+            .with_context(shown)
+            .context("the parts of a study are merged with nothing but parts of it")?;
+        let of: PartOf = serde_json::from_slice(&text).with_context(shown)?;
+        let own = env!("CARGO_PKG_VERSION");
+        if of.schema != SCHEMA || of.headway != own {
+            return Err(anyhow!(
+                "{}: it is by headway {} ({}), and this is {own} ({SCHEMA}): merge by the version that played",
+                shown(),
+                of.headway,
+                of.schema
+            ));
+        }
+        Shard::new(of.shard, of.shards).with_context(shown)?;
+        Ok(of)
+    }
+
+    /// Holds it to the destination that it was found in, where it is in the folder of shard `index`: what differs, with the value there and
+    /// its own.
+    pub(crate) fn differs(&self, run: &RunDocument, index: u32) -> Option<(&'static str, String, String)> {
+        let shard = |index: u32, count: u32| format!("{index}/{count}");
+        let all = [
+            ("the shard", shard(index, run.shards), shard(self.shard, self.shards)),
+            ("the version of headway", run.version.clone(), self.headway.clone()),
+            ("the fingerprint of the study", run.fingerprint.clone(), self.study.clone()),
+        ];
+        all.into_iter().find(|(_, there, own)| there != own)
     }
 }
 
@@ -102,26 +168,60 @@ pub fn plays_of(spec: &StudySpec, shard: Shard) -> u64 {
     shard.split_u64(spec.plays())
 }
 
-/// Plays that part of the study into a new folder, as [`play_part`]; how many plays ended.
+/// A part of a study that has been played.
+#[derive(Debug)]
+pub struct PlayedPart {
+    /// How many plays ended.
+    pub ended: u64,
+    /// That the store of the destination failed meanwhile, if it did.
+    pub findings: Vec<Finding>,
+    /// Its destination, which waits for [`Ending::finish`]. Until then merging finds the shard unfinished.
+    pub destination: Ending,
+}
+
+/// Plays that part of the study into the destination of all parts, until `control` is asked to stop. `progress` is called for every play that has
+/// ended.
 ///
 /// # Errors
-/// As [`play_part`], or the folder takes no file.
+/// [`Error::Usage`] if the destination is of another study, or refuses to be used, or for a model that cannot be; [`Error::NotPlayed`] if another
+/// process has claimed the shard; [`Error::Failed`] if the store fails or a file cannot be written.
 pub fn play_into(
     spec: &StudySpec,
     part: &PartOf,
-    folder: &RunFolder,
-    stop: &(dyn Fn() -> bool + Sync),
+    destination: &Address,
+    control: &Control,
     progress: impl FnMut(),
-) -> Result<u64, Error> {
-    let shard = Shard::new(part.shard, part.shards).map_err(Error::usage)?;
+) -> Result<PlayedPart, Error> {
+    let store = destination.open()?;
+    store.heed(control);
+    let seat = Seat::of_study(store, part, part.whole(spec), part.own()?)?;
+    let folder = seat.run_folder(&spec.name)?;
+    play_seated(spec, part, seat, &folder, control, progress)
+}
+
+/// The same, of a part that has its seat and its folder.
+pub(super) fn play_seated(
+    spec: &StudySpec,
+    part: &PartOf,
+    seat: Seat,
+    folder: &RunFolder,
+    control: &Control,
+    mut progress: impl FnMut(),
+) -> Result<PlayedPart, Error> {
     let mut text = serde_json::to_vec_pretty(part).map_err(Error::failed)?;
     text.push(b'\n');
     folder.write_new(DOCUMENT, &text)?;
     let path = folder.path().join(PLAYS);
     let mut file = File::create_new(&path).with_context(|| path.display().to_string())?;
-    let ended = play_part(spec, shard, stop, progress, &mut file)?;
+    let publisher = Publisher::of_study(seat, folder)?;
+    let one_more = || {
+        publisher.played();
+        progress();
+    };
+    let ended = play_part(spec, part.own()?, &|| control.asked() > 0, one_more, &mut file)?;
     file.sync_all().with_context(|| path.display().to_string())?;
-    Ok(ended)
+    let findings = publisher.finding().into_iter().collect();
+    Ok(PlayedPart { ended, findings, destination: publisher.end(ended, folder) })
 }
 
 /// Plays what is that shard's, and writes each play to `to` as it ends; how many ended. `stop` is polled often, and ends it early.
@@ -254,9 +354,21 @@ pub(super) fn study_of_parts(
 #[derive(Debug)]
 pub struct Parts {
     /// The folder of each shard that is there, by its number.
-    folders: BTreeMap<u32, PathBuf>,
+    folders: BTreeMap<u32, PartFolder>,
     /// What the first of them is.
     of: PartOf,
+    /// The machines that claimed shards of which there is no folder.
+    hosts: BTreeMap<u32, String>,
+    /// Where the folders are that were fetched; kept until they are merged.
+    _fetched: Option<TempDir>,
+}
+
+/// The folder of a part.
+#[derive(Debug)]
+pub(crate) struct PartFolder {
+    pub(crate) path: PathBuf,
+    /// Where it is for people: the folder, or what it was fetched from.
+    pub(crate) place: PathBuf,
 }
 
 /// A study out of its parts.
@@ -277,8 +389,10 @@ pub struct Missing {
     pub has: u64,
     /// How many are its own.
     pub of: u64,
-    /// Whether its folder was named.
+    /// Whether there is a folder of it.
     pub is_there: bool,
+    /// The machine that claimed it, if there is none.
+    pub host: Option<String>,
 }
 
 impl Parts {
@@ -293,33 +407,53 @@ impl Parts {
     /// A folder that is none of a part; parts of different studies, by different versions, or by another than this one; a shard that is
     /// there twice.
     pub fn open(paths: &[PathBuf]) -> Result<Parts, Error> {
-        let mut folders = BTreeMap::new();
-        let mut first: Option<(&PathBuf, PartOf)> = None;
+        let mut parts: Vec<(PartOf, PartFolder)> = Vec::with_capacity(paths.len());
         for path in paths {
-            let of = part_of(path).map_err(Error::usage)?;
-            if let Some((other, first)) = &first {
-                alike(first, &of).map_err(|why| {
-                    Error::usage(anyhow!("{} and {}: {why}", other.display(), path.display()))
-                })?;
+            let of = PartOf::read(path, path).map_err(Error::usage)?;
+            let refused = |other: &PartFolder, why: String| {
+                Error::usage(anyhow!("{} and {}{why}", other.place.display(), path.display()))
+            };
+            if let Some((first, other)) = parts.first() {
+                alike(first, &of).map_err(|why| refused(other, format!(": {why}")))?;
             }
-            if let Some(other) = folders.insert(of.shard, path.clone()) {
-                return Err(Error::usage(anyhow!(
-                    "{} and {} are both shard {}/{}: name each shard once",
-                    other.display(),
-                    path.display(),
-                    of.shard,
-                    of.shards
-                )));
+            if let Some((_, other)) = parts.iter().find(|(other, _)| other.shard == of.shard) {
+                let why = format!(" are both shard {}/{}: name each shard once", of.shard, of.shards);
+                return Err(refused(other, why));
             }
-            first.get_or_insert((path, of));
+            parts.push((of, PartFolder { path: path.clone(), place: path.clone() }));
         }
-        let (_, of) = first.ok_or_else(|| Error::usage(anyhow!("name the folders of the parts")))?;
-        Ok(Parts { folders, of })
+        let parts = Parts::of(parts, BTreeMap::new(), None);
+        parts.ok_or_else(|| Error::usage(anyhow!("name the folders of the parts")))
+    }
+
+    /// Those parts, if there are any, which are of one study; and the machines that claimed others. `fetched` is kept until they are merged.
+    pub(crate) fn of(
+        parts: Vec<(PartOf, PartFolder)>,
+        hosts: BTreeMap<u32, String>,
+        fetched: Option<TempDir>,
+    ) -> Option<Parts> {
+        let of = parts.first()?.0.clone();
+        let folders = parts.into_iter().map(|(of, folder)| (of.shard, folder)).collect();
+        Some(Parts { folders, of, hosts, _fetched: fetched })
     }
 
     /// What they are parts of.
-    pub fn of(&self) -> &PartOf {
+    pub fn study(&self) -> &PartOf {
         &self.of
+    }
+
+    /// How many shards the study has, those that are missing included.
+    pub fn count(&self) -> u32 {
+        self.of.shards
+    }
+
+    /// Refuses a study of another number of shards than is expected.
+    ///
+    /// # Errors
+    /// [`merge::Error::OtherCount`].
+    pub fn expect(&self, expected: Option<u32>) -> Result<(), merge::Error> {
+        let place = || self.folders.values().map(|folder| folder.place.display().to_string()).next();
+        merge::counted(expected, self.count(), "study", || place().unwrap_or_default())
     }
 
     /// The study out of them; `spec` is what their words and their scenario come to.
@@ -333,19 +467,19 @@ impl Parts {
                  which the scenario names must be here as they were there, and a secret must not change what is played"
             )));
         }
-        let none = Path::new("");
         let mut readers: Vec<(String, Box<dyn BufRead>)> = Vec::with_capacity(self.of.shards as usize);
         for index in 0..self.of.shards {
-            let path = self.folders.get(&index).map(|folder| folder.join(PLAYS));
-            let lines: Box<dyn BufRead> = match &path {
+            let folder = self.folders.get(&index);
+            let name = folder.map_or(PathBuf::new(), |folder| folder.place.join(PLAYS)).display().to_string();
+            let lines: Box<dyn BufRead> = match folder.map(|folder| folder.path.join(PLAYS)) {
                 // A part that was stopped before it had a file.
                 Some(path) if path.exists() => {
-                    let file = File::open(path).with_context(|| path.display().to_string());
+                    let file = File::open(path).with_context(|| name.clone());
                     Box::new(BufReader::new(file.map_err(Error::usage)?))
                 }
                 _ => Box::new(io::empty()),
             };
-            readers.push((path.as_deref().unwrap_or(none).display().to_string(), lines));
+            readers.push((name, lines));
         }
         let mut parts: Vec<(String, &mut dyn BufRead)> = readers
             .iter_mut()
@@ -357,32 +491,11 @@ impl Parts {
             let shard = Shard::new(index, self.of.shards).map_err(Error::usage)?;
             let (of, is_there) = (plays_of(spec, shard), self.folders.contains_key(&index));
             if has < of {
-                missing.push(Missing { shard, has, of, is_there });
+                missing.push(Missing { shard, has, of, is_there, host: self.hosts.get(&index).cloned() });
             }
         }
         Ok(Merged { studied, missing })
     }
-}
-
-/// What the folder of a part says of itself.
-fn part_of(folder: &Path) -> anyhow::Result<PartOf> {
-    let path = folder.join(DOCUMENT);
-    let shown = || path.display().to_string();
-    let text = fs::read(&path)
-        .with_context(shown)
-        .context("the parts of a study are merged with nothing but parts of it")?;
-    let of: PartOf = serde_json::from_slice(&text).with_context(shown)?;
-    let own = env!("CARGO_PKG_VERSION");
-    if of.schema != SCHEMA || of.headway != own {
-        return Err(anyhow!(
-            "{}: it is by headway {} ({}), and this is {own} ({SCHEMA}): merge by the version that played",
-            shown(),
-            of.headway,
-            of.schema
-        ));
-    }
-    Shard::new(of.shard, of.shards).with_context(shown)?;
-    Ok(of)
 }
 
 /// Whether two are parts of one study; else why not.

@@ -1,14 +1,16 @@
-//! The destination of a sharded run as a merge finds it: which shards came, what each has left, and how they stand while they run.
+//! The destination of shards as a merge finds it: which shards came, what each has left, and how they stand while they run.
 //!
 //! Deliberately absent: what writes a destination ([`crate::destination`]), clocks and waiting: whoever waits says what time it is.
 
-use super::{Error, Played, Run, Shards};
+use super::{Error, Played, Run, Shards, counted};
 use crate::destination::layout::{
-    CLAIM, Claim, DONE, Done, PROGRESS, Progress, RUN, RunDocument, SCHEMA, START, StartAt, StartDocument,
-    of_shard, parse, part,
+    CLAIM, Claim, DONE, Done, PROGRESS, PlaysProgress, Progress, RUN, RunDocument, SCHEMA, START, StartAt,
+    StartDocument, Whole, of_shard, parse, part,
 };
 use crate::destination::{Address, Entry, LONGEST_MEETING, Store};
+use crate::experiment::part::{DOCUMENT, PLAYS, PartFolder, PartOf, Parts};
 use headway_base::Nanos;
+use headway_records::folder::{ARRIVALS, PLAN, RECORDS, SUMMARY};
 use headway_workload::Shard;
 use headway_workload::plan::LONGEST;
 use serde::de::DeserializeOwned;
@@ -26,7 +28,48 @@ pub const ALIVE: i64 = 5;
 /// A shard that began so much earlier or later than the run is of another run.
 const ANOTHER_START: Nanos = Nanos::from_secs(1);
 
-/// A destination, and what run it is of.
+/// What is read of a shard's folder.
+struct Files {
+    /// The file without which the shard has left nothing.
+    first: &'static str,
+    /// More documents, where they are there.
+    more: &'static [&'static str],
+    /// The file that is published in pieces.
+    log: &'static str,
+    /// Whether the shard has left nothing without that either.
+    logs: bool,
+}
+
+const OF_A_RUN: Files = Files { first: PLAN, more: &[ARRIVALS, SUMMARY], log: RECORDS, logs: true };
+const OF_A_STUDY: Files = Files { first: DOCUMENT, more: &[], log: PLAYS, logs: false };
+
+/// What a shard has left.
+struct Left {
+    index: u32,
+    /// Where it is for people.
+    place: PathBuf,
+    /// The folder of its files, if it has left any.
+    folder: Option<PathBuf>,
+    /// The machine that claimed it, if one did.
+    host: Option<String>,
+    /// What it said when it had ended.
+    done: Option<Done>,
+}
+
+impl Left {
+    /// Refuses a log that is not as long as its shard said when it had ended.
+    fn is_as_long_as_said(&self, log: &str) -> Result<(), Error> {
+        let (Some(done), Some(folder)) = (&self.done, &self.folder) else { return Ok(()) };
+        let found = match fs::metadata(folder.join(log)) {
+            Ok(found) => found.len(),
+            Err(none) if none.kind() == std::io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(Error::Unreadable(error.into())),
+        };
+        as_said(self.place.join(log), "bytes", found, done.bytes)
+    }
+}
+
+/// A destination, and what it is of.
 #[derive(Debug)]
 pub struct Destination {
     store: Arc<dyn Store>,
@@ -58,7 +101,7 @@ impl Destination {
                 Some(path) if !path.exists() => "there is nothing",
                 Some(path) if !path.is_dir() => "a file, and no destination",
                 _ if store.list("").map_err(Error::Store)?.is_empty() => "it is empty: no shard has come yet",
-                _ => "no destination of a sharded run: no run.json in it",
+                _ => "no destination of shards: no run.json in it",
             };
             return Err(Error::NotADestination { place, why });
         };
@@ -76,22 +119,22 @@ impl Destination {
         &*self.store
     }
 
-    /// How many shards the run has.
+    /// How many shards there are.
     pub fn count(&self) -> u32 {
         self.run.shards
     }
 
-    /// Refuses a run of another number of shards than is expected.
+    /// Whether the shards are parts of a study, and not of a run.
+    pub fn is_of_a_study(&self) -> bool {
+        self.run.of.timing().is_none()
+    }
+
+    /// Refuses another number of shards than is expected.
     ///
     /// # Errors
     /// [`Error::OtherCount`].
     pub fn expect(&self, expected: Option<u32>) -> Result<(), Error> {
-        match expected.filter(|&expected| expected != self.run.shards) {
-            Some(expected) => {
-                Err(Error::OtherCount { place: self.store.place(), expected, found: self.run.shards })
-            }
-            None => Ok(()),
-        }
+        counted(expected, self.run.shards, self.run.of.noun(), || self.store.place())
     }
 
     /// The shards that have left a log, checked to be those of this run. What is not in a folder is fetched into a temporary one, which goes with
@@ -100,50 +143,96 @@ impl Destination {
     /// # Errors
     /// Something in it is of another run, cannot be read, or no shard has left a log.
     pub fn shards(&self) -> Result<Shards, Error> {
+        let (left, fetched) = self.left(&OF_A_RUN)?;
+        let (mut runs, mut absent) = (Vec::new(), Vec::new());
+        for shard in left {
+            let Some(folder) = &shard.folder else {
+                absent.push((shard.index, shard.host));
+                continue;
+            };
+            let own = Run { place: shard.place.clone(), ..Run::open(folder)? };
+            self.belongs(&own, shard.index)?;
+            shard.is_as_long_as_said(RECORDS)?;
+            runs.push(Run { played: Some(Played { host: shard.host, done: shard.done }), ..own });
+        }
+        if runs.is_empty() {
+            return Err(self.nothing("records"));
+        }
+        Ok(Shards { _fetched: fetched, ..Shards::of(runs, absent)? })
+    }
+
+    /// The shards that have left plays, or could have, checked to be parts of this study. What is not in a folder is fetched into a temporary one,
+    /// which goes with them.
+    ///
+    /// # Errors
+    /// Something in it is of another study, cannot be read, or no shard has begun.
+    pub fn parts(&self) -> Result<Parts, Error> {
+        let (left, fetched) = self.left(&OF_A_STUDY)?;
+        let (mut parts, mut hosts) = (Vec::new(), BTreeMap::new());
+        for shard in left {
+            let Some(folder) = &shard.folder else {
+                hosts.extend(shard.host.map(|host| (shard.index, host)));
+                continue;
+            };
+            let of = PartOf::read(folder, &shard.place).map_err(Error::Unreadable)?;
+            if let Some((what, there, of_shard)) = of.differs(&self.run, shard.index) {
+                return Err(self.stranger(shard.place, what, there, of_shard));
+            }
+            shard.is_as_long_as_said(PLAYS)?;
+            parts.push((of, PartFolder { path: folder.clone(), place: shard.place }));
+        }
+        Parts::of(parts, hosts, fetched).ok_or_else(|| self.nothing("plays"))
+    }
+
+    fn nothing(&self, what: &'static str) -> Error {
+        let (whole, place, count) = (self.run.of.noun(), self.store.place(), self.run.shards);
+        Error::NothingLeft { whole, place, count, what }
+    }
+
+    fn stranger(&self, shard: PathBuf, what: &'static str, there: String, of_shard: String) -> Error {
+        Error::OtherDestination { whole: self.run.of.noun(), shard, what, there, of_shard }
+    }
+
+    /// What each shard has left, and the folder into which it was fetched, if it was.
+    fn left(&self, files: &Files) -> Result<(Vec<Left>, Option<TempDir>), Error> {
         let place = self.store.place();
         let listed = self.store.list("").map_err(Error::Store)?;
         let here = indices(&listed);
-        if let Some(&beyond) = here.range(self.run.shards..).next() {
-            return Err(Error::Beyond { place, index: beyond, count: self.run.shards });
+        if let Some(&index) = here.range(self.run.shards..).next() {
+            return Err(Error::Beyond { whole: self.run.of.noun(), place, index, count: self.run.shards });
         }
         let fetched = match self.store.folder() {
             Some(_) => None,
             None => Some(tempfile::tempdir().map_err(|error| Error::Unwritable(error.into()))?),
         };
-        let (mut runs, mut absent) = (Vec::new(), Vec::new());
+        let mut all = Vec::with_capacity(self.run.shards as usize);
         for index in 0..self.run.shards {
             let claim = read::<Claim>(&*self.store, &of_shard(index, CLAIM))?;
             let host = claim.map(|claim| claim.host);
             let done = read::<Done>(&*self.store, &of_shard(index, DONE))?;
-            if let Some(folder) = self.folder_of(index, done.as_ref(), &listed, fetched.as_ref())? {
-                let place = PathBuf::from(format!("{place}/{index}"));
-                let run = Run { played: Some(Played { host, done }), place, ..Run::open(&folder)? };
-                self.belongs(&run, index)?;
-                run.is_as_long_as_said()?;
-                runs.push(run);
-            } else {
-                absent.push((index, host));
-            }
+            let folder = self.folder_of(index, files, done.as_ref(), &listed, fetched.as_ref())?;
+            let place = PathBuf::from(format!("{place}/{index}"));
+            all.push(Left { index, place, folder, host, done });
         }
-        if runs.is_empty() {
-            return Err(Error::NoRecords { place, count: self.run.shards });
-        }
-        Ok(Shards { _fetched: fetched, ..Shards::of(runs, absent)? })
+        Ok((all, fetched))
     }
 
-    /// The run folder of a shard, if it has left plan and records.
+    /// The folder of a shard, if it has left these files.
     fn folder_of(
         &self,
         index: u32,
+        files: &Files,
         done: Option<&Done>,
         listed: &[Entry],
         fetched: Option<&TempDir>,
     ) -> Result<Option<PathBuf>, Error> {
-        use headway_records::folder::{ARRIVALS, PLAN, RECORDS, SUMMARY};
         let own = of_shard(index, "");
         let Some(fetched) = fetched else {
             let folder = self.store.folder().map(|path| path.join(own));
-            return Ok(folder.filter(|folder| [PLAN, RECORDS].iter().all(|name| folder.join(name).is_file())));
+            let is_there = |folder: &PathBuf| {
+                folder.join(files.first).is_file() && (!files.logs || folder.join(files.log).is_file())
+            };
+            return Ok(folder.filter(is_there));
         };
         let here: BTreeSet<&str> = listed.iter().filter_map(|entry| entry.name.strip_prefix(&own)).collect();
         // Those beyond what a shard says in the end are of a log that it published anew.
@@ -152,24 +241,24 @@ impl Destination {
             .map(|n| part(index, n))
             .take_while(|name| here.contains(&name[own.len()..]))
             .peekable();
-        if !here.contains(PLAN) || parts.peek().is_none() {
+        if !here.contains(files.first) || files.logs && parts.peek().is_none() {
             return Ok(None);
         }
         let folder = fetched.path().join(index.to_string());
         let unwritable = |error: std::io::Error| {
             let room = format!(
-                "{}: the logs of all shards are fetched into it (TMPDIR names another place)",
+                "{}: what all shards have left is fetched into it (TMPDIR names another place)",
                 folder.display()
             );
             Error::Unwritable(anyhow::Error::new(error).context(room))
         };
         fs::create_dir(&folder).map_err(unwritable)?;
-        for name in [PLAN, ARRIVALS, SUMMARY] {
+        for name in std::iter::once(&files.first).chain(files.more) {
             if let Some(bytes) = self.store.get(&of_shard(index, name)).map_err(Error::Store)? {
                 fs::write(folder.join(name), bytes).map_err(unwritable)?;
             }
         }
-        let mut log = File::create(folder.join(RECORDS)).map_err(unwritable)?;
+        let mut log = File::create(folder.join(files.log)).map_err(unwritable)?;
         for name in parts {
             let bytes = self.store.get(&name).map_err(Error::Store)?.unwrap_or_default();
             log.write_all(&bytes).map_err(unwritable)?;
@@ -177,11 +266,11 @@ impl Destination {
         Ok(Some(folder))
     }
 
-    /// Holds what a shard says of itself to what the run is.
+    /// Holds what a shard of a run says of itself to what the run is.
     fn belongs(&self, run: &Run, index: u32) -> Result<(), Error> {
         let (own, manifest) = (&self.run, &run.manifest);
         let shard = Shard::new(index, own.shards).map_err(|error| Error::Unreadable(error.into()))?;
-        let start = match own.start_at {
+        let start = match own.of.start_at() {
             Some(StartAt::Unix(at)) => Some(at),
             Some(StartAt::Barrier) => match self.start()? {
                 Some(StartDocument::ZeroUnixNs(zero)) => Some(zero),
@@ -199,10 +288,8 @@ impl Destination {
             ("the start, in ns since 1970,", start.unwrap_or(zero).to_string(), zero.to_string()),
             ("the fingerprint of the plan", own.fingerprint.clone(), manifest.fingerprint()),
         ];
-        match differs.into_iter().find(|(_, of_run, of_shard)| of_run != of_shard) {
-            Some((what, of_run, of_shard)) => {
-                Err(Error::OtherRun { shard: run.place.clone(), what, of_run, of_shard })
-            }
+        match differs.into_iter().find(|(_, there, of_shard)| there != of_shard) {
+            Some((what, there, of_shard)) => Err(self.stranger(run.place.clone(), what, there, of_shard)),
             None => Ok(()),
         }
     }
@@ -235,21 +322,38 @@ fn indices(listed: &[Entry]) -> BTreeSet<u32> {
     listed.iter().filter_map(of).collect()
 }
 
+/// How far shards have come together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SoFar {
+    /// Those of a run.
+    Requests {
+        /// Arrivals that fell due.
+        offered: u64,
+        /// Requests that were sent.
+        sent: u64,
+        /// Requests that did not end as ok.
+        failed: u64,
+    },
+    /// Those of a study.
+    Plays {
+        /// Plays that ended.
+        ended: u64,
+        /// Plays that the study has.
+        of: u64,
+    },
+}
+
 /// How the shards of a destination stand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Standing {
-    /// How many shards the run has.
+    /// How many shards there are.
     pub shards: u32,
     /// Shards that have ended.
     pub done: u32,
     /// Shards that have not ended, and have written progress within [`ALIVE`] intervals.
     pub alive: u32,
-    /// Arrivals that fell due so far, over all shards.
-    pub offered: u64,
-    /// Requests that were sent so far.
-    pub sent: u64,
-    /// Requests that did not end as ok.
-    pub failed: u64,
+    /// How far they have come.
+    pub so_far: SoFar,
     /// Until when those that have not ended are waited for, nanoseconds since the Unix epoch.
     pub until_unix_ns: i128,
 }
@@ -281,6 +385,8 @@ pub struct Watch<'a> {
 struct Seen {
     done: bool,
     progress: Progress,
+    /// Of a study: plays that ended.
+    plays: u64,
     /// When its progress was new, by our clock.
     fresh: Option<i128>,
 }
@@ -327,14 +433,24 @@ impl<'a> Watch<'a> {
             CLAIM => {
                 let at = read::<Claim>(store, name)?.map(|claim| claim.at_unix_ns);
                 self.came = self.came.max(at);
+                self.shards.entry(index).or_default();
             }
             PROGRESS => {
-                if let Some(progress) = read::<Progress>(store, name)? {
-                    let seen = self.shards.entry(index).or_default();
-                    // Seen for the first time it may be old; its machine's clock says how old.
-                    let at = if seen.fresh.is_none() { progress.at_unix_ns.min(now) } else { now };
-                    (seen.progress, seen.fresh) = (progress, Some(at));
-                }
+                let seen = self.shards.entry(index).or_default();
+                let at = match &self.destination.run.of {
+                    Whole::Run(_) => read::<Progress>(store, name)?.map(|progress| {
+                        let at = progress.at_unix_ns;
+                        seen.progress = progress;
+                        at
+                    }),
+                    Whole::Study { .. } => read::<PlaysProgress>(store, name)?.map(|progress| {
+                        seen.plays = progress.plays;
+                        progress.at_unix_ns
+                    }),
+                };
+                // Seen for the first time it may be old; its machine's clock says how old.
+                let at = at.map(|at| if seen.fresh.is_none() { at.min(now) } else { now });
+                seen.fresh = at.or(seen.fresh);
             }
             _ => {}
         }
@@ -342,19 +458,27 @@ impl<'a> Watch<'a> {
     }
 
     fn standing(&self, now: i128) -> Standing {
-        let alive = i128::from(self.destination.store.interval().0 * ALIVE);
+        let alive = self.alive();
         let is_alive = |seen: &&Seen| {
             let fresh = seen.fresh.is_some_and(|fresh| now - fresh < alive);
             fresh && !seen.done
         };
-        let sum = |of: fn(&Progress) -> u64| self.shards.values().map(|seen| of(&seen.progress)).sum();
+        let sum = |of: fn(&Seen) -> u64| self.shards.values().map(of).sum();
+        let so_far = match self.destination.run.of {
+            Whole::Run(_) => SoFar::Requests {
+                offered: sum(|seen| seen.progress.offered),
+                sent: sum(|seen| seen.progress.sent),
+                failed: sum(|seen| seen.progress.failed),
+            },
+            Whole::Study { points, replications } => {
+                SoFar::Plays { ended: sum(|seen| seen.plays), of: points.saturating_mul(replications) }
+            }
+        };
         Standing {
             shards: self.destination.run.shards,
             done: self.shards.values().filter(|seen| seen.done).count() as u32,
             alive: self.shards.values().filter(is_alive).count() as u32,
-            offered: sum(|progress| progress.offered),
-            sent: sum(|progress| progress.sent),
-            failed: sum(|progress| progress.failed),
+            so_far,
             until_unix_ns: self.until(now),
         }
     }
@@ -362,7 +486,14 @@ impl<'a> Watch<'a> {
     fn until(&self, now: i128) -> i128 {
         let run = &self.destination.run;
         let silent = self.changed.unwrap_or(now);
-        let zero = match run.start_at {
+        let grace = i128::from(self.grace.0);
+        let Whole::Run(timing) = &run.of else {
+            // Plays end when they end. A shard that lives writes its progress; one that has not come may.
+            let all_came = self.shards.len() as u64 == u64::from(run.shards);
+            let longest = if all_came { self.alive() } else { i128::from(LONGEST_MEETING.0) };
+            return silent + longest + grace;
+        };
+        let zero = match timing.start_at {
             Some(StartAt::Unix(at)) => Some(at),
             Some(StartAt::Barrier) => match self.start {
                 Some(StartDocument::Never) => return silent,
@@ -373,31 +504,29 @@ impl<'a> Watch<'a> {
         };
         let end = match zero {
             // Work ends when it is done, and so has the longest plan: a shard that lives writes its progress.
-            Some(zero) if run.plan_end_ns >= LONGEST.0 => {
-                silent.max(zero) + i128::from(Nanos::from_secs_f64(run.timeout_s).0)
+            Some(zero) if timing.plan_end_ns >= LONGEST.0 => {
+                silent.max(zero) + i128::from(Nanos::from_secs_f64(timing.timeout_s).0)
             }
-            Some(zero) => run.ends_unix_ns(zero),
+            Some(zero) => timing.ends_unix_ns(zero),
             None => silent + i128::from(LONGEST_MEETING.0),
         };
-        end + i128::from(self.grace.0)
+        end + grace
+    }
+
+    /// How long a shard that has said nothing counts as alive, nanoseconds.
+    fn alive(&self) -> i128 {
+        i128::from(self.destination.store.interval().0 * ALIVE)
     }
 }
 
 impl Run {
-    /// Refuses a log that is not as long as its shard said when it had ended.
-    fn is_as_long_as_said(&self) -> Result<(), Error> {
-        let Some(done) = self.played.as_ref().and_then(|played| played.done.as_ref()) else { return Ok(()) };
-        let log = self.folder.records();
-        let bytes = std::fs::metadata(&log).map_err(|error| Error::Unreadable(error.into()))?.len();
-        self.is_as_said("bytes", bytes, done.bytes)
+    /// Refuses a log of another number of rows than its shard said when it had ended.
+    pub(super) fn has_as_many_rows_as_said(&self, found: u64, said: u64) -> Result<(), Error> {
+        as_said(self.place.join(RECORDS), "rows", found, said)
     }
+}
 
-    /// Refuses a log of another number of rows or bytes than its shard said when it had ended.
-    pub(super) fn is_as_said(&self, what: &'static str, found: u64, said: u64) -> Result<(), Error> {
-        if found == said {
-            return Ok(());
-        }
-        let log = self.place.join(headway_records::folder::RECORDS);
-        Err(Error::NotAsDone { log, what, found, said })
-    }
+/// Refuses what has another number of rows or bytes than its shard said when it had ended.
+fn as_said(log: PathBuf, what: &'static str, found: u64, said: u64) -> Result<(), Error> {
+    if found == said { Ok(()) } else { Err(Error::NotAsDone { log, what, found, said }) }
 }

@@ -99,7 +99,7 @@ fn pass(
     let (truncated, tallies) = read?;
     for (run, tally) in shards.runs.iter().zip(&tallies) {
         if let Some(done) = run.played.as_ref().and_then(|played| played.done.as_ref()) {
-            run.is_as_said("rows", tally.rows, done.records)?;
+            run.has_as_many_rows_as_said(tally.rows, done.records)?;
         }
     }
     log.finish().map_err(unwritable)?;

@@ -1,12 +1,12 @@
 //! Shards that are made up: real plans, responses that nobody sent.
 
-use super::destination::{ALIVE, Destination, Standing, Watch};
+use super::destination::{ALIVE, Destination, SoFar, Standing, Watch};
 use super::*;
 use crate::destination::bucket::Bucket;
 use crate::destination::folder::Folder;
 use crate::destination::layout::{
-    CLAIM, Claim, DONE, PROGRESS, Progress, RUN, RunDocument, SCHEMA, START, StartAt, StartDocument, json,
-    of_shard, parse, part,
+    CLAIM, Claim, DONE, PROGRESS, PlaysProgress, Progress, RUN, RunDocument, SCHEMA, START, StartAt,
+    StartDocument, Timing, Whole, json, of_shard, parse, part,
 };
 use crate::destination::{LONGEST_MEETING, Store};
 use headway_base::{Outcome, Rate, Stamp};
@@ -193,11 +193,18 @@ fn run() -> RunDocument {
         version: own.headway.clone(),
         shards: COUNT,
         seed: own.plan.seed,
-        start_at: Some(StartAt::Unix(i128::from(own.zero_unix_ns))),
         fingerprint: own.fingerprint(),
-        plan_end_ns: own.plan.end_ns,
-        timeout_s: 30.0,
+        of: timed(|_| {}),
     }
+}
+
+/// When the shards of the run begin and end, as `change` leaves it.
+fn timed(change: impl Fn(&mut Timing)) -> Whole {
+    let own = manifest(0);
+    let start_at = Some(StartAt::Unix(i128::from(own.zero_unix_ns)));
+    let mut timing = Timing { start_at, plan_end_ns: own.plan.end_ns, timeout_s: 30.0 };
+    change(&mut timing);
+    Whole::Run(timing)
 }
 
 fn put<T: serde::Serialize>(at: &Path, name: &str, document: &T) {
@@ -349,14 +356,17 @@ fn what_is_no_destination_of_one_run_is_refused() {
     refused(of_run(|run| run.schema = "headway.destination/9".into()).path(), &["destination/9"]);
     refused(
         of_run(|run| run.seed = 12).path(),
-        &["the seed is 11, and 12 in run.json", "two runs are in one"],
+        &["the seed is 11, and 12 in run.json", "a shard of another run is in this destination"],
     );
     refused(
         of_run(|run| run.version = "9.9".into()).path(),
         &["the version of headway is", "9.9 in run.json"],
     );
     refused(of_run(|run| run.fingerprint = "0".into()).path(), &["the fingerprint of the plan is"]);
-    refused(of_run(|run| run.start_at = Some(StartAt::Unix(5))).path(), &["the start, in ns since 1970, is"]);
+    let started = |run: &mut RunDocument| {
+        run.of = timed(|timing| timing.start_at = Some(StartAt::Unix(5)));
+    };
+    refused(of_run(started).path(), &["the start, in ns since 1970, is"]);
     // A folder that was copied is no other shard.
     let twice = with(&|at| {
         fs::remove_dir_all(at.join("1")).unwrap();
@@ -399,15 +409,14 @@ fn shards_are_watched_until_they_end_or_should_have() {
         shards: COUNT,
         done: 1,
         alive: 1,
-        offered: 32,
-        sent: 30,
-        failed: 2,
+        so_far: SoFar::Requests { offered: 32, sent: 30, failed: 2 },
         until_unix_ns: end + 5 * S,
     };
     assert_eq!(standing, expected, "the progress of shard 1 is a minute old");
     progress(1, zero + 3 * S, 200);
     let standing = watch.look(zero + 4 * S).unwrap();
-    assert_eq!((standing.alive, standing.sent), (2, 210));
+    assert_eq!(standing.alive, 2);
+    assert_eq!(standing.so_far, SoFar::Requests { offered: 212, sent: 210, failed: 2 });
     let silent = zero + 4 * S + i128::from(ALIVE) * 2 * S;
     assert_eq!(watch.look(silent - 1).unwrap().alive, 1, "that of shard 0 is older than ten seconds");
     assert_eq!(watch.look(silent).unwrap().alive, 0);
@@ -441,15 +450,70 @@ fn without_an_end_by_the_plan_shards_are_waited_for_while_there_are_signs_of_the
         watch.look(0).unwrap().until_unix_ns
     };
     let plan = i128::from(plan().end().0) + 35 * S;
-    let barrier = |run: &mut RunDocument| run.start_at = Some(StartAt::Barrier);
+    let starts = |run: &mut RunDocument, at: Option<StartAt>| run.of = timed(|timing| timing.start_at = at);
+    let barrier = |run: &mut RunDocument| starts(run, Some(StartAt::Barrier));
     assert_eq!(until(&barrier, Some(StartDocument::ZeroUnixNs(77 * S)), false), 77 * S + plan);
     assert_eq!(until(&barrier, Some(StartDocument::Never), true), 0);
     assert_eq!(until(&barrier, None, true), i128::from(LONGEST_MEETING.0) + 5 * S);
-    let by_itself = |run: &mut RunDocument| run.start_at = None;
+    let by_itself = |run: &mut RunDocument| starts(run, None);
     assert_eq!(until(&by_itself, None, false), i128::from(LONGEST_MEETING.0) + 5 * S);
     assert_eq!(until(&by_itself, None, true), claim(1).at_unix_ns + plan);
-    let work = |run: &mut RunDocument| (run.start_at, run.plan_end_ns) = (Some(StartAt::Unix(0)), LONGEST.0);
+    let work = |run: &mut RunDocument| {
+        run.of = timed(|timing| {
+            (timing.start_at, timing.plan_end_ns) = (Some(StartAt::Unix(0)), LONGEST.0);
+        });
+    };
     assert_eq!(until(&work, None, true), 35 * S);
+    // Nobody knows when plays end: one of three shards of a study has come.
+    let study = |run: &mut RunDocument| run.of = Whole::Study { points: 2, replications: 5 };
+    assert_eq!(until(&study, None, true), i128::from(LONGEST_MEETING.0) + 5 * S);
+}
+
+#[test]
+fn shards_of_a_study_are_watched_while_one_is_alive_or_may_come() {
+    const S: i128 = 1_000_000_000;
+    let at = TempDir::new().unwrap();
+    let of = Whole::Study { points: 2, replications: 5 };
+    put(at.path(), RUN, &RunDocument { of, ..run() });
+    let progress = |index: u32, at_unix_ns: i128, plays: u64| {
+        put(at.path(), &format!("{index}/{PROGRESS}"), &PlaysProgress { at_unix_ns, plays });
+    };
+    let destination = Destination::open(store(at.path())).unwrap();
+    let mut watch = Watch::new(&destination, Nanos::from_secs(5));
+    put(at.path(), &format!("0/{CLAIM}"), &claim(0));
+    progress(0, 0, 2);
+    let standing = watch.look(0).unwrap();
+    assert_eq!((standing.done, standing.alive), (0, 1));
+    assert_eq!(standing.so_far, SoFar::Plays { ended: 2, of: 10 });
+    assert_eq!(standing.until_unix_ns, i128::from(LONGEST_MEETING.0) + 5 * S, "two may still come");
+    put(at.path(), &format!("1/{CLAIM}"), &claim(1));
+    put(at.path(), &format!("2/{CLAIM}"), &claim(2));
+    progress(1, 9 * S, 3);
+    let done = Done { records: 3, bytes: 0, parts: None, exit_code: 0 };
+    put(at.path(), &format!("1/{DONE}"), &done);
+    let standing = watch.look(10 * S).unwrap();
+    assert_eq!((standing.done, standing.so_far), (1, SoFar::Plays { ended: 5, of: 10 }));
+    // All have come: those that have not ended are waited for as long as they count as alive.
+    let silent = 10 * S + i128::from(ALIVE) * 2 * S;
+    assert_eq!(standing.until_unix_ns, silent + 5 * S);
+    assert!(!standing.is_over(silent) && standing.is_over(silent + 5 * S));
+}
+
+/// Shards of one target alone are one run, by name and in a destination.
+#[test]
+fn shards_of_another_target_are_refused() {
+    let at = destination(0..COUNT);
+    let mut other = manifest(1);
+    other.asked.target = Some("http://127.0.0.2/".to_owned());
+    fs::remove_dir_all(at.path().join("1")).unwrap();
+    write(&at.path().join("1"), &other, &rows(1), 100);
+    let folders: Vec<PathBuf> = (0..COUNT).map(|i| at.path().join(i.to_string())).collect();
+    let told = Shards::open(&folders).unwrap_err().to_string();
+    let expected =
+        "the target differs (http://127.0.0.1/ and http://127.0.0.2/): these are shards of different runs";
+    assert!(told.contains(expected), "{told}");
+    let told = shards(at.path()).unwrap_err().to_string();
+    assert!(told.contains("/1: the fingerprint of the plan is "), "{told}");
 }
 
 /// The destination in that folder, in a bucket: logs in pieces of so many bytes.

@@ -274,10 +274,11 @@ fn end(page: &mut Page, summary: &Summary, style: &Style) {
     if summary.plan.as_ref().is_some_and(|plan| plan.shard.is_some()) {
         page.labelled("shard", Tone::Plain, words::ONE_SHARD);
     }
-    let next = match (&style.folder, summary.seed) {
-        (Some(folder), _) => format!("headway report {folder} --details"),
-        (None, Some(seed)) => format!("--seed {seed} --details shows all there is to this run"),
-        (None, None) => return,
+    let next = match (&style.next, &style.folder, summary.seed) {
+        (Some(next), ..) => next.clone(),
+        (None, Some(folder), _) => format!("headway report {folder} --details"),
+        (None, None, Some(seed)) => format!("--seed {seed} --details shows all there is to this run"),
+        (None, None, None) => return,
     };
     // Folders have long names: beside a narrow label most of them need one line.
     page.marked(INDENT, "next  ", Tone::Strong, &next);

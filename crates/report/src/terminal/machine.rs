@@ -111,7 +111,8 @@ pub(super) fn warnings(page: &mut Page, reasons: &[Reason]) {
 /// Seed, command and folder.
 pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
     let command = words::repeat(summary, style);
-    let nothing = style.folder.is_none() && style.notes.is_empty() && summary.audit.is_none();
+    let nothing =
+        style.folder.is_none() && style.next.is_none() && style.notes.is_empty() && summary.audit.is_none();
     if command.is_none() && summary.seed.is_none() && nothing {
         return;
     }
@@ -141,6 +142,9 @@ pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
     }
     if summary.plan.as_ref().is_some_and(|plan| plan.shard.is_some()) {
         page.labelled("shard", Tone::Plain, words::ONE_SHARD);
+    }
+    if let Some(next) = &style.next {
+        page.labelled("next", Tone::Plain, next);
     }
 }
 

@@ -7,9 +7,10 @@ use super::asked::{Kind, kind};
 use crate::format::{chosen, count, number, share, time};
 use headway_base::{KnownFailure, Outcome};
 use headway_stats::Summary;
+use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    Finding, FindingId, Limits, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Stated, Verdict,
-    Why,
+    Evidence, Finding, FindingId, Limits, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Stated,
+    Verdict, Why,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -73,11 +74,13 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     let passed = !saturated && super::waiting::neighbours_can_be_passed(summary);
     let takes_all = takes_most(summary);
     let unfit = is_mostly_unfit(summary);
+    let apart = share_outside(&summary.verdict);
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
         let held_back = !reason.at.is_empty();
         let next = match summary.source {
             _ if foreign => next_of_audit(&reason.id),
             Source::Sim => next_of_simulation(&reason.id, kind(summary), held_back),
+            _ if follows_from_shards_apart(&reason.id, &summary.verdict, apart) => Some(START_TOGETHER),
             _ if unfit && is_of_what_was_sent(&reason.id) => Some(CORRECT_WHAT_IS_SENT),
             _ if takes_all && is_of_sockets(&reason.id) => Some(NOT_OVERLOADED),
             _ if is_lateness(&reason.id) && passed => Some(super::waiting::REALTIME),
@@ -103,6 +106,27 @@ fn is_mostly_unfit(summary: &Summary) -> bool {
     let not_sent = [Outcome::Unsent, Outcome::Shed, Outcome::LocalLimit];
     let of: u64 = not_sent.iter().filter_map(|outcome| summary.outcomes.get(outcome.name())).sum();
     unfit > 0 && 2 * unfit >= of
+}
+
+/// The share of the requests of a merged run that are in none of its numbers, for its shards began apart.
+fn share_outside(verdict: &Verdict) -> f64 {
+    let shares =
+        verdict.findings.iter().flat_map(|finding| &finding.evidence).map(|evidence| match evidence {
+            Evidence::Run(Run::ShardsApart { outside, of, .. }) => *outside as f64 / (*of).max(1) as f64,
+            _ => 0.0,
+        });
+    shares.fold(0.0, f64::max)
+}
+
+/// Whether that is mostly what follows from shards that began apart: at least half of what a rule lacks is outside the merged run.
+fn follows_from_shards_apart(id: &ReasonId, verdict: &Verdict, outside: f64) -> bool {
+    let rule = match id {
+        ReasonId::Finding(FindingId::Unsent) => &RuleId::SentShare,
+        ReasonId::Rule(rule @ (RuleId::SentShare | RuleId::UsersHeld)) => rule,
+        _ => return false,
+    };
+    let held = verdict.rules.iter().find(|found| found.rule == *rule).and_then(|found| found.value);
+    outside > 0.0 && held.is_some_and(|held| 2.0 * outside >= 1.0 - held)
 }
 
 fn is_of_what_was_sent(id: &ReasonId) -> bool {
@@ -283,6 +307,10 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
 
 /// Sockets are accepted as fast as they connect.
 const NOT_OVERLOADED: &str = "The target accepts most connections at once, so each socket is replaced as fast as this machine can. Below its capacity send a rate: -R RATE --new-connections.";
+
+/// What is outside a merged run was sent, at another time.
+const START_TOGETHER: &str =
+    "Start all shards together: give each --start-at barrier, or the same --start-at TIME.";
 
 /// What the steps hold cannot be sent, at no rate.
 const CORRECT_WHAT_IS_SENT: &str = "Correct the step, or the data that it takes its values from. The reason under the outcome says what cannot be sent.";
@@ -590,6 +618,29 @@ mod tests {
         };
         assert_eq!(next(10, 1), CORRECT_WHAT_IS_SENT);
         assert!(next(1, 10).starts_with("Lower the rate"));
+    }
+
+    /// At a lower rate shards that began apart would be as far apart.
+    #[test]
+    fn shards_that_began_apart_are_to_be_started_together() {
+        let next = |id: FindingId, rule: RuleId, outside: u64| {
+            let rule =
+                RuleResult { rule, value: Some(0.9), outcome: RuleOutcome::Fail, ..RuleResult::default() };
+            let apart = Finding {
+                id: FindingId::ShardsApart,
+                evidence: vec![Run::ShardsApart { apart_s: 1.0, outside, of: 1_000 }.into()],
+                ..Finding::default()
+            };
+            let findings = vec![Finding { id, ..Finding::default() }, apart];
+            let verdict = Verdict { rules: vec![rule], findings, ..Verdict::default() };
+            let summary = Summary { source: Source::Live, verdict, ..Summary::default() };
+            let all = reasons(&summary).into_iter();
+            all.filter_map(|reason| reason.next).collect::<Vec<_>>()
+        };
+        assert_eq!(next(FindingId::Unsent, RuleId::SentShare, 100), [START_TOGETHER]);
+        assert!(next(FindingId::Unsent, RuleId::SentShare, 10)[0].starts_with("Lower the rate"));
+        assert_eq!(next(FindingId::Interrupted, RuleId::UsersHeld, 100), [START_TOGETHER]);
+        assert!(next(FindingId::Interrupted, RuleId::UsersHeld, 0)[0].starts_with("Check why users"));
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn a_shard_of_a_study_has_a_seed_and_a_folder_and_reports_nothing() {
         format!("{:#}", ask(UNSEEDED, &all.collect::<Vec<_>>()).unwrap_err())
     };
     assert!(why(&["--out", "d"]).contains("--shard 1/3 needs --seed"));
-    assert!(why(&["--seed", "5"]).contains("--shard needs --out DIR"));
+    assert!(why(&["--seed", "5"]).contains("--shard needs --out DEST"));
     for flag in ["--strict", "--open", "--details"] {
         assert!(
             why(&["--seed", "5", "--out", "d", flag])

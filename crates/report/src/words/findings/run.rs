@@ -165,8 +165,7 @@ fn text(of: &Run) -> String {
                            their clocks."
             .to_owned(),
         Run::StoreFailed { place, failures, last } => format!(
-            "The destination failed {} during the run, and was tried again. What was to go there waited on this machine's disk. At last {place} \
-             said: {last}.",
+            "The destination failed {}, and was tried again. What was to go there waited on this machine's disk. At last {place} said: {last}.",
             plural(*failures, "time")
         ),
         Run::LogLost { lost, written, error } => format!(
