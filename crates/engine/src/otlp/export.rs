@@ -6,12 +6,15 @@ use crate::snapshot::Snapshot;
 use crate::{Error, RunSpec};
 use headway_live::service::{NotPosted, Poster};
 use headway_report::otlp::{self, Stretch};
-use headway_report::words::export::{Exports, NotExported, not_exported};
+use headway_report::words::export::{Exports, NotExported, Rejected, not_exported};
 use headway_stats::Summary;
 use headway_workload::Shard;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// Characters of an answer that are shown where it is not of OTLP.
+const SHOWN: usize = 40;
 
 /// The end waits for the export that goes on, and then for the last one.
 const LONGEST_END: Duration = Duration::from_secs(2 * PATIENCE.as_secs() + 1);
@@ -95,8 +98,7 @@ impl Export {
             exports.why = Some(NotExported::NoAnswer(LONGEST_END.as_secs_f64()));
         }
         let redactor = &self.shared.collector.redactor;
-        let place = redactor.hide_url(&self.shared.collector.url);
-        not_exported(&exports, &place).map(|text| redactor.hide(&text).into_owned())
+        not_exported(&exports, &self.shared.collector.place).map(|text| redactor.hide(&text).into_owned())
     }
 }
 
@@ -156,17 +158,26 @@ impl Shared {
             let outcome = self.export(numbers, from);
             state = self.lock();
             state.sending = false;
-            state.exports.begun += 1;
-            if let Err(why) = outcome {
-                state.exports.failed += 1;
-                state.exports.last_failed = is_last;
-                state.exports.why = Some(why);
+            let exports = &mut state.exports;
+            exports.begun += 1;
+            match outcome {
+                Ok(Rejected { numbers: 0, .. }) => {}
+                Ok(Rejected { numbers, why }) => {
+                    exports.last_rejected = if is_last { numbers } else { 0 };
+                    exports.rejected = Rejected { numbers: exports.rejected.numbers + numbers, why };
+                }
+                Err(why) => {
+                    exports.failed += 1;
+                    exports.last_failed = is_last;
+                    exports.why = Some(why);
+                }
             }
             self.changed.notify_all();
         }
     }
 
-    fn export(&self, numbers: Numbers, from: Option<u64>) -> Result<(), NotExported> {
+    /// Sends numbers; what the collector rejected of them.
+    fn export(&self, numbers: Numbers, from: Option<u64>) -> Result<Rejected, NotExported> {
         let to = unix_now();
         let summary = match numbers {
             Numbers::SoFar(so_far) => so_far.summary(),
@@ -180,12 +191,13 @@ impl Shared {
             NotPosted::TimedOut => NotExported::NoAnswer(PATIENCE.as_secs_f64()),
             NotPosted::Failed(error) => NotExported::Failed(error),
         })?;
-        let redactor = &self.collector.redactor;
+        let hidden = |text: &str| self.collector.redactor.hide_foreign(text).into_owned();
         match otlp::rejected(&answer) {
-            Some(otlp::Rejected { numbers, why }) => {
-                Err(NotExported::Rejected { numbers, why: redactor.hide_foreign(&why).into_owned() })
+            Some(Rejected { numbers, why }) => Ok(Rejected { numbers, why: hidden(&why) }),
+            None => {
+                let body = hidden(&String::from_utf8_lossy(&answer));
+                Err(NotExported::NotOtlp(body.trim().chars().take(SHOWN).collect()))
             }
-            None => Ok(()),
         }
     }
 }
@@ -248,7 +260,7 @@ mod tests {
         let headers = vec![("api-key".to_owned(), "s3cr3t-value".to_owned())];
         let mut redactor = Redactor::default();
         redactor.know("s3cr3t-value");
-        let collector = Collector { url, headers, every: 2, redactor };
+        let collector = Collector { place: url.clone(), url, headers, every: 2, redactor };
         let profile = headway_base::Profile::new(&[headway_base::Phase::hold(
             headway_base::Nanos::from_secs(1),
             headway_base::Rate(10.0),
@@ -283,26 +295,53 @@ mod tests {
         }
     }
 
+    /// An answer of success with that body.
+    fn ok(body: &str) -> &'static str {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+        Box::leak((head + body).into_boxed_str())
+    }
+
     #[test]
     fn what_a_collector_refuses_is_said_without_secrets() {
-        // Field 1, a message of 18 bytes: 3 numbers rejected, "got s3cr3t-value".
-        let partial = "\u{a}\u{14}\u{8}\u{3}\u{12}\u{10}got s3cr3t-value";
-        let head =
-            format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", partial.len());
-        let partial: &'static str = Box::leak((head + partial).into_boxed_str());
         let refusing = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        for (answer, part) in [(partial, "rejected 3 numbers (got "), (refusing, "status 503")] {
+        let page = ok("\n<!DOCTYPE html><title>Log in</title> s3cr3t-value");
+        // More than is read of an answer.
+        let long = ok(&format!("<html>{}", " ".repeat(100_000)));
+        let failed = "1 of 1 export failed, the final numbers among them: ";
+        let other = "it is not an OpenTelemetry collector: its answer begins with '";
+        for (answer, parts) in [
+            (refusing, [failed, "the collector answered with status 503"]),
+            (page, [failed, &format!("{other}<!DOCTYPE html><title>Log in</title>")]),
+            (long, [failed, &format!("{other}<html>'")]),
+        ] {
             let (url, served) = collector(vec![answer]);
             let export = open(url);
             export.ended(&Summary::default());
             let said = export.close().unwrap();
-            assert!(
-                said.contains(part) && said.contains("1 of 1 export failed, the final numbers"),
-                "{said}"
-            );
+            assert!(parts.iter().all(|part| said.contains(part)), "{said}");
             assert!(!said.contains("s3cr3t"), "{said}");
             served.join().unwrap();
         }
+    }
+
+    #[test]
+    fn numbers_that_a_collector_rejects_are_counted_over_all_exports() {
+        // Field 1, a message of 20 bytes: 3 numbers rejected, "got s3cr3t-value".
+        let three = ok("\u{a}\u{14}\u{8}\u{3}\u{12}\u{10}got s3cr3t-value");
+        let (url, served) = collector(vec![three, OK, three]);
+        let export = open(url);
+        for _ in 0..2 {
+            export.shared.lock().handed = Some(Numbers::Final(Box::default()));
+            export.shared.changed.notify_all();
+            while export.shared.lock().handed.is_some() || export.shared.lock().sending {
+                thread::sleep(Duration::from_millis(2));
+            }
+        }
+        export.ended(&Summary::default());
+        let said = export.close().unwrap();
+        assert!(said.contains(": the collector rejected 6 numbers, 3 of them final: got "), "{said}");
+        assert!(!said.contains("s3cr3t") && !said.contains("failed"), "{said}");
+        served.join().unwrap();
     }
 
     #[test]
