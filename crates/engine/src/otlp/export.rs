@@ -2,6 +2,7 @@
 
 use super::{Collector, PATIENCE};
 use crate::collect::{Observer, SoFar};
+use crate::handover::{self, Handover};
 use crate::snapshot::Snapshot;
 use crate::{Error, RunSpec};
 use headway_live::service::{NotPosted, Poster};
@@ -9,9 +10,8 @@ use headway_report::otlp::{self, Stretch};
 use headway_report::words::export::{Exports, NotExported, Rejected, not_exported};
 use headway_stats::Summary;
 use headway_workload::Shard;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Characters of an answer that are shown where it is not of OTLP.
 const SHOWN: usize = 40;
@@ -25,29 +25,19 @@ pub struct Export {
     /// Snapshots since the last one that was exported, and how many there are to be.
     seen: u32,
     every: u32,
+    /// When the run began, nanoseconds since the Unix epoch.
+    from: Option<u64>,
 }
 
 struct Shared {
     collector: Collector,
     poster: Poster,
     resource: Vec<(String, String)>,
-    state: Mutex<State>,
-    changed: Condvar,
+    /// To be sent, with when the run began.
+    numbers: Handover<(Numbers, Option<u64>)>,
+    exports: Mutex<Exports>,
 }
 
-#[derive(Default)]
-struct State {
-    /// Handed over, and not taken up yet.
-    handed: Option<Numbers>,
-    /// Whether an export goes on.
-    sending: bool,
-    /// When the run began, nanoseconds since the Unix epoch.
-    from: Option<u64>,
-    exports: Exports,
-    over: bool,
-}
-
-/// Numbers to be sent.
 enum Numbers {
     SoFar(Box<SoFar>),
     Final(Box<Summary>),
@@ -63,34 +53,24 @@ impl Export {
             .map_err(|error| Error::usage(anyhow::anyhow!(error).context("--otlp")))?;
         let every = collector.every.max(1);
         let resource = resource(spec, instance);
-        let (state, changed) = (Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { collector, poster, resource, state, changed });
+        let (numbers, exports) = (Handover::new(), Mutex::default());
+        let shared = Arc::new(Shared { collector, poster, resource, numbers, exports });
         let of_thread = shared.clone();
-        thread::Builder::new()
-            .name("otlp".into())
-            .spawn(move || of_thread.send())
+        handover::thread("otlp", move || of_thread.send())
             .map_err(|error| Error::failed(anyhow::anyhow!(error).context("--otlp")))?;
-        Ok(Export { shared, seen: 0, every })
+        Ok(Export { shared, seen: 0, every, from: None })
     }
 
     /// The run has ended, and these are its final numbers.
     pub fn ended(&self, summary: &Summary) {
-        let mut state = self.shared.lock();
-        state.handed = Some(Numbers::Final(Box::new(summary.clone())));
-        state.over = true;
-        self.shared.changed.notify_all();
+        self.shared.numbers.hand((Numbers::Final(Box::new(summary.clone())), self.from));
+        self.shared.numbers.end();
     }
 
     /// Waits for the last export, for eleven seconds at most, and says what did not arrive, if anything.
     pub fn close(self) -> Option<String> {
-        let until = Instant::now() + LONGEST_END;
-        let mut state = self.shared.lock();
-        while state.handed.is_some() || state.sending {
-            let Some(left) = until.checked_duration_since(Instant::now()) else { break };
-            state = self.shared.wait(state, left);
-        }
-        let mut exports = state.exports.clone();
-        let unsent = u64::from(state.handed.is_some()) + u64::from(state.sending);
+        let unsent = self.shared.numbers.settle(LONGEST_END);
+        let mut exports = self.shared.exports().clone();
         if unsent > 0 {
             exports.begun += unsent;
             exports.failed += unsent;
@@ -104,8 +84,7 @@ impl Export {
 
 impl Drop for Export {
     fn drop(&mut self) {
-        self.shared.lock().over = true;
-        self.shared.changed.notify_all();
+        self.shared.numbers.end();
     }
 }
 
@@ -116,49 +95,28 @@ impl Observer for Export {
             return false;
         }
         self.seen = 0;
-        let mut state = self.shared.lock();
-        let idle = state.handed.is_none() && !state.sending;
-        state.exports.skipped += u64::from(!idle);
+        let idle = self.shared.numbers.is_idle();
+        self.shared.exports().skipped += u64::from(!idle);
         idle
     }
 
     fn so_far(&mut self, so_far: SoFar, _: &Snapshot) {
-        let mut state = self.shared.lock();
-        state.from.get_or_insert_with(|| unix_now().saturating_sub(so_far.at().0.max(0) as u64));
-        state.handed = Some(Numbers::SoFar(Box::new(so_far)));
-        self.shared.changed.notify_all();
+        self.from.get_or_insert_with(|| unix_now().saturating_sub(so_far.at().0.max(0) as u64));
+        self.shared.numbers.hand((Numbers::SoFar(Box::new(so_far)), self.from));
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, state: MutexGuard<'a, State>, left: Duration) -> MutexGuard<'a, State> {
-        self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+    fn exports(&self) -> MutexGuard<'_, Exports> {
+        self.exports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends what is handed over, until the run has ended and all is sent.
     fn send(&self) {
-        headway_live::host::give_way();
-        let mut state = self.lock();
-        loop {
-            let Some(numbers) = state.handed.take() else {
-                if state.over {
-                    return;
-                }
-                state = self.wait(state, PATIENCE);
-                continue;
-            };
-            state.sending = true;
-            let from = state.from;
-            drop(state);
+        while let Some((numbers, from)) = self.numbers.take() {
             let is_last = matches!(numbers, Numbers::Final(_));
             let outcome = self.export(numbers, from);
-            state = self.lock();
-            state.sending = false;
-            let exports = &mut state.exports;
+            let mut exports = self.exports();
             exports.begun += 1;
             match outcome {
                 Ok(Rejected { numbers: 0, .. }) => {}
@@ -172,7 +130,6 @@ impl Shared {
                     exports.why = Some(why);
                 }
             }
-            self.changed.notify_all();
         }
     }
 
@@ -227,6 +184,7 @@ mod tests {
     use headway_workload::redact::Redactor;
     use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
+    use std::thread;
 
     /// Answers each request with the next of these; the bodies that came.
     fn collector(answers: Vec<&'static str>) -> (String, thread::JoinHandle<Vec<Vec<u8>>>) {
@@ -331,11 +289,8 @@ mod tests {
         let (url, served) = collector(vec![three, OK, three]);
         let export = open(url);
         for _ in 0..2 {
-            export.shared.lock().handed = Some(Numbers::Final(Box::default()));
-            export.shared.changed.notify_all();
-            while export.shared.lock().handed.is_some() || export.shared.lock().sending {
-                thread::sleep(Duration::from_millis(2));
-            }
+            export.shared.numbers.hand((Numbers::Final(Box::default()), None));
+            assert_eq!(export.shared.numbers.settle(LONGEST_END), 0);
         }
         export.ended(&Summary::default());
         let said = export.close().unwrap();
@@ -361,15 +316,19 @@ mod tests {
     /// Every second snapshot is exported; one that would come before the last has ended is left out and counted.
     #[test]
     fn an_export_that_goes_on_is_not_waited_for() {
-        let (url, served) = collector(vec![OK]);
-        let mut export = open(url);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut export = open(format!("http://{}/", listener.local_addr().unwrap()));
         assert_eq!(
             [export.wants_so_far(), export.wants_so_far(), export.wants_so_far()],
             [false, true, false]
         );
-        export.shared.lock().sending = true;
+        export.shared.numbers.hand((Numbers::Final(Box::default()), None));
+        let mut going_on = listener.accept().unwrap().0;
         assert!(!export.wants_so_far());
-        export.shared.lock().sending = false;
+        let served = thread::spawn(move || {
+            serve(&mut going_on, OK);
+            serve(&mut listener.accept().unwrap().0, OK);
+        });
         export.ended(&Summary::default());
         assert!(
             export
