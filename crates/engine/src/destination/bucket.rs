@@ -6,7 +6,7 @@
 mod environment;
 mod requests;
 
-use super::{Entry, Failures, Put, Store, StoreError, Waiting, Why};
+use super::{Entry, Failures, OnWait, Put, Store, StoreError, Waiting, Why};
 use futures_util::TryStreamExt as _;
 use headway_base::Nanos;
 use headway_live::Control;
@@ -52,6 +52,8 @@ pub(crate) struct Bucket {
 struct Waits {
     /// What ends a wait.
     control: Control,
+    /// What is called when one begins.
+    on_wait: Option<OnWait>,
     /// Since when the run is over.
     closing: Option<Instant>,
     /// Whether it was said that the store is waited for, since it last did what it was asked.
@@ -178,12 +180,10 @@ impl Bucket {
         if !waits.told && (slow || waits.closing.is_some() && failing.is_some()) {
             waits.told = true;
             let place = if name.is_empty() { self.place.clone() } else { format!("{}/{name}", self.place) };
-            super::tell(&Waiting {
-                place,
-                doing,
-                what: failing,
-                left: Nanos::from_secs(left.as_secs() as i64),
-            });
+            let left = Nanos::from_secs(left.as_secs() as i64);
+            if let Some(on_wait) = waits.on_wait {
+                on_wait(&Waiting { place, doing, what: failing, left });
+            }
         }
         None
     }
@@ -283,8 +283,9 @@ impl Store for Bucket {
         self.requests.failures()
     }
 
-    fn heed(&self, control: &Control) {
-        self.waits().control = control.clone();
+    fn heed(&self, control: &Control, on_wait: OnWait) {
+        let mut waits = self.waits();
+        (waits.control, waits.on_wait) = (control.clone(), Some(on_wait));
     }
 
     fn close(&self) {

@@ -3,7 +3,7 @@
 use super::address::Address;
 use super::layout::{self, Claim, Ready, RunDocument, SCHEMA, StartAt, StartDocument};
 use super::offset::{Offset, REFUSED, WARNED};
-use super::{Put, Store, StoreError, Why};
+use super::{OnWait, Put, Store, StoreError, Why};
 use crate::{Error, Manifest, NotPlayed};
 use anyhow::anyhow;
 use headway_base::Nanos;
@@ -49,9 +49,10 @@ impl Seat {
         shard: Shard,
         start: Option<StartAt>,
         control: &Control,
+        on_wait: OnWait,
     ) -> Result<Seat, Error> {
         let store = address.open()?;
-        store.heed(control);
+        store.heed(control, on_wait);
         let run = RunDocument {
             schema: SCHEMA.to_owned(),
             version: manifest.headway.clone(),
@@ -412,7 +413,14 @@ pub(super) mod tests {
 
     fn take(place: &Path, plan: Plan, start: Option<StartAt>) -> Result<Seat, Error> {
         let shard = plan.shard;
-        Seat::take(&Address::Folder(place.to_owned()), &manifest(plan), shard, start, &Control::default())
+        Seat::take(
+            &Address::Folder(place.to_owned()),
+            &manifest(plan),
+            shard,
+            start,
+            &Control::default(),
+            |_| {},
+        )
     }
 
     fn refused(taken: Result<Seat, Error>) -> String {
