@@ -48,6 +48,9 @@ pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
     if let Some(text) = brief::connecting(summary) {
         page.labelled("connect", Tone::Plain, &text);
     }
+    if let Some(text) = summary.plan.as_ref().and_then(|plan| words::plan::left_out(plan.log.as_ref()?)) {
+        page.labelled("log", Tone::Plain, &text);
+    }
     times(page, summary);
     histogram::render(page, summary, style);
     beside::run(page, summary);
