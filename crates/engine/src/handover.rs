@@ -81,6 +81,14 @@ impl<T> Handover<T> {
         state.handed.take()
     }
 
+    /// For a thread that works at intervals: waits for the end, for so long at most. What was handed over last, if anything was, and whether this
+    /// is the end.
+    pub(crate) fn take_at_end(&self, longest: Duration) -> (Option<T>, bool) {
+        let waited = self.changed.wait_timeout_while(self.lock(), longest, |state| !state.over);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        (state.handed.take(), state.over)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,6 +99,19 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_thread_that_works_at_intervals_gets_the_last_at_the_end() {
+        let handover = Handover::new();
+        assert_eq!(handover.take_at_end(Duration::ZERO), (None, false));
+        handover.hand(1);
+        handover.hand(2);
+        assert_eq!(handover.take_at_end(Duration::from_millis(1)), (Some(2), false));
+        handover.hand(3);
+        handover.end();
+        assert_eq!(handover.take_at_end(Duration::from_secs(600)), (Some(3), true));
+        assert_eq!(handover.take_at_end(Duration::from_secs(600)), (None, true));
+    }
 
     #[test]
     fn what_is_handed_over_last_is_done_and_the_end_waits_for_it() {
