@@ -279,7 +279,7 @@ fn end(page: &mut Page, summary: &Summary, style: &Style) {
     }
     let next = match (&style.folder, summary.seed) {
         (Some(folder), _) => format!("headway report {folder} --details"),
-        (None, Some(seed)) => format!("--seed {seed} --details shows all there is to this run"),
+        (None, Some(seed)) => format!("--seed {seed} --details shows all numbers of this run"),
         (None, None) => return,
     };
     // Folders have long names: beside a narrow label most of them need one line.

@@ -38,7 +38,7 @@ pub fn model(summary: &Summary) -> Vec<Fact> {
     let wasted =
         simulation.wasted.filter(|&wasted| wasted > 0.0 || simulation.attempts_per_request.is_some());
     facts.extend(wasted.map(|wasted| {
-        let text = format!("{} of the servers' busy time went into what nobody waited for", share(wasted));
+        let text = format!("{} of the servers' busy time went into abandoned requests", share(wasted));
         Fact { tone: if wasted > 0.0 { Tone::Warn } else { Tone::Plain }, ..fact("in vain", text) }
     }));
     facts.extend(timeout(summary).map(|text| fact("time-out", text)));
