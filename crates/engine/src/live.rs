@@ -365,7 +365,7 @@ impl Live {
             self.threads.unwrap_or_else(|| default_threads(local)),
             plan.shard.split(spec.limits.connections),
         );
-        // The wall clock is looked at once; whoever is too late leaves nothing behind.
+        // The wall clock is looked at once; a run that is too late leaves nothing behind.
         let clock = match self.start {
             Some(Start::AtUnix(zero)) => Some(self.joined(plan, zero)?),
             Some(Start::In(_) | Start::Barrier(_)) | None => None,

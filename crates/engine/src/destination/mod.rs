@@ -140,7 +140,7 @@ pub trait Store: Debug + Send + Sync {
     /// Times of modification are rounded down to a multiple of this, or to less.
     fn resolution(&self) -> Nanos;
 
-    /// How often a shard says how it stands. Whoever waits for shards goes by this too.
+    /// How often a shard says how it stands. A merge that waits for shards goes by this too.
     fn interval(&self) -> Nanos;
 
     /// The folder that it is. None: files are published in it piece by piece, and fetched from it.

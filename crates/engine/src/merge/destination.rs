@@ -1,6 +1,6 @@
 //! The destination of a sharded run as a merge finds it: which shards came, what each has left, and how they stand while they run.
 //!
-//! Deliberately absent: what writes a destination ([`crate::destination`]), clocks and waiting: whoever waits says what time it is.
+//! Deliberately absent: what writes a destination ([`crate::destination`]), clocks and waiting: the caller says what time it is.
 
 use super::{Error, Played, Run, Shards};
 use crate::destination::layout::{

@@ -1,6 +1,6 @@
 //! Why the verdict is what it is: findings and rules as sentences with their numbers, and what to do next.
 //!
-//! Absent: the findings' own texts, which say effect and cause and come from whoever found them.
+//! Absent: the findings' own texts, which say effect and cause ([`super::findings`]).
 
 use super::Tone;
 use super::asked::{Kind, kind};
