@@ -286,7 +286,7 @@ struct Seen {
 }
 
 impl<'a> Watch<'a> {
-    /// Of that destination; its shards get `grace` beyond the end of plan and time-out.
+    /// Of that destination; its shards get `grace` beyond the end of plan and timeout.
     pub fn new(destination: &'a Destination, grace: Nanos) -> Watch<'a> {
         let (shards, listed) = Default::default();
         Watch { destination, grace, shards, listed, changed: None, came: None, start: None }

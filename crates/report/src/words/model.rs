@@ -41,7 +41,7 @@ pub fn model(summary: &Summary) -> Vec<Fact> {
         let text = format!("{} of the servers' busy time went into abandoned requests", share(wasted));
         Fact { tone: if wasted > 0.0 { Tone::Warn } else { Tone::Plain }, ..fact("in vain", text) }
     }));
-    facts.extend(timeout(summary).map(|text| fact("time-out", text)));
+    facts.extend(timeout(summary).map(|text| fact("timeout", text)));
     facts.push(little(&simulation.little));
     facts
 }
@@ -54,7 +54,7 @@ fn timeout(summary: &Summary) -> Option<String> {
     Some(format!("{}; {} of {all} ended so", patience(after), count(ended)))
 }
 
-/// The client's own time-out, which acts in virtual time too.
+/// The client's own timeout, which acts in virtual time too.
 pub(super) fn patience(after_s: f64) -> String {
     format!(
         "the client awaits a response for at most {}, as in a live run (timeout: in the scenario, or --timeout)",

@@ -52,7 +52,7 @@ fn the_same_run_agrees_and_another_is_named() {
         "scenario: shop | kiosk",
         "rate: 60.0/s | 70.0/s",
         "duration: 20 s | 3.33 min",
-        "time-out: 30 s | 2 s",
+        "timeout: 30 s | 2 s",
         "longest wait: 30 s | 2 s",
     ];
     assert_eq!(told(&apart), named);

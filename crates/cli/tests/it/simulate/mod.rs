@@ -299,7 +299,7 @@ fn what_was_given_up_is_a_lower_bound_and_is_not_compared() {
     assert!(fifo.response["mean"].lower_bound && fifo.response["mean"].ci95.is_none());
     assert!(fifo.curve.last().unwrap().0 < 0.95, "the curve goes on among what was given up");
     assert!(!fifo.response_ok["p99"].lower_bound && fifo.response_ok["p99"].mean <= 2.0);
-    assert!(study.differences.iter().all(|d| d.ok), "failures are as fast as the time-out is short");
+    assert!(study.differences.iter().all(|d| d.ok), "failures are as fast as the timeout is short");
     // Those who were served by first come first served waited for close to 2 s, beyond which there is nothing to be seen.
     let of: Vec<&str> = study.differences.iter().map(|d| d.of.as_str()).collect();
     assert_eq!(of, ["mean", "p50"]);
