@@ -114,10 +114,7 @@ pub fn read(argv: &[OsString]) -> Typed {
     of(Kind::Target)
         .filter_map(|target| Some(target.split_once('=')?.1.to_owned()))
         .for_each(|url| redactor.know_url(&url));
-    of(Kind::Collector).for_each(|url| {
-        redactor.know_url(&url);
-        redactor.know_query(&url);
-    });
+    of(Kind::Collector).for_each(|url| redactor.know_url(&url));
     let sends = words.get(1).is_some_and(|verb| matches!(verb.as_str(), "run" | "plan"));
     let is_url = |word: &str| word.contains("://") || (sends && word.contains(['/', '@', '?', '#']));
     of(Kind::Other).filter(|word| is_url(word)).for_each(|url| redactor.know_url(&url));
