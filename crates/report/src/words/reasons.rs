@@ -310,7 +310,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
             "Warm up for longer, or run for longer. Compare percentiles of steady stretches alone."
         }
         Finding(FindingId::Overloaded) => {
-            "Ask for less, or give it more servers. Else read the response times together with the share that failed."
+            "Lower the load, or give it more servers. Else read the response times together with the share that failed."
         }
         Finding(FindingId::ClosedLoop) => {
             "Send the same rate as arrivals (-R, or `arrive` in a scenario). Response times are then those of independent users."

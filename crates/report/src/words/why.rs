@@ -188,7 +188,7 @@ fn by_rule(why: &Why) -> Option<String> {
 fn of_simulation(why: &Why) -> Option<String> {
     Some(match why {
         Why::NoSizes => "nothing is sent in a simulation, and so nothing has a size".into(),
-        Why::Overloaded => "there is no steady state: a part of the model is asked for more than it can do".into(),
+        Why::Overloaded => "there is no steady state: a part of the model is offered more than it can do".into(),
         Why::PilesUp => "there is no steady state: requests pile up throughout the measured phase".into(),
         Why::NotSteady { because: None } => "no steady state was found".into(),
         Why::NotSteady { because: Some(because) } => format!("no steady state: {}", unsteady(because)),
@@ -251,7 +251,7 @@ pub fn unsteady(stated: &Stated<Unsteady>) -> String {
         Unsteady::Interrupted => "the simulation was interrupted".into(),
         Unsteady::Overload { part, load, growth } => {
             let asked =
-                format!("{part} is asked for {} it can do", times_what(load.unwrap_or(f64::INFINITY)));
+                format!("{part} is offered {} it can do", times_what(load.unwrap_or(f64::INFINITY)));
             growth.as_ref().map_or(asked.clone(), |growth| format!("{asked}, and {}", grew(growth)))
         }
         Unsteady::Growth { growth } => grew(growth),

@@ -226,14 +226,14 @@ fn what_grows_and_what_is_short_is_said() {
     assert_eq!(study.points[0].remarks, []);
     assert!(notes(1).contains("relaxation times of its slowest part"), "{}", notes(1));
     let growing = notes(2);
-    assert!(growing.contains("There is no steady state: target is asked for 1.50 times"), "{growing}");
+    assert!(growing.contains("There is no steady state: target is offered 1.50 times"), "{growing}");
     assert!(growing.contains("requests in target grew by"), "{growing}");
     assert_eq!((study.points[2].found, study.points[2].busiest.as_deref()), (Some(false), Some("target")));
     assert_eq!((study.points[0].found, &study.points[0].why_not), (Some(true), &None));
     let turned_away = ONE.replace("servers: 1", "servers: 1, queue: 5");
     let study = played(&format!("{LOAD}{turned_away}"), &["--sweep", "rate=150,160"]);
     let shed = self::notes(&study.points[0]);
-    assert!(shed.contains("of what came to it failed"), "{shed}");
+    assert!(shed.contains("of its requests failed"), "{shed}");
     assert!((study.points[0].failed.mean - 1.0 / 3.0).abs() < 0.05, "{:?}", study.points[0].failed);
 }
 

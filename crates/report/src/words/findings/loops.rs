@@ -113,7 +113,7 @@ fn next(remedy: &Remedy) -> String {
             time(*instead_of_s)
         ),
         Remedy::AskForLess => {
-            "Ask for less, or run longer. No stretch of it looks steady: the load is more than the target sustains, or the run is \
+            "Lower the load, or run longer. No stretch of it looks steady: the load is more than the target sustains, or the run is \
              too short."
                 .into()
         }

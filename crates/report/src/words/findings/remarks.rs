@@ -12,7 +12,7 @@ pub(super) fn sentence(of: &Remark) -> String {
             plural(*of, "run")
         ),
         Remark::RejectsExcess { part, load, failed } => format!(
-            "{} is asked for {} it can do: {} of what came to it failed, and the rest tells nothing of those.",
+            "{} is offered {} it can do: {} of its requests failed. Response times are those of the others.",
             part.as_deref().unwrap_or("A station"),
             times_what(load.unwrap_or(f64::INFINITY)),
             share(*failed)
