@@ -77,7 +77,9 @@ pub fn known(run: &Recorded) -> Vec<Sentence> {
             format!("The load of {name} is INCONCLUSIVE: it is not shown that the load was sent as planned."),
         )),
         Some(LoadVerdict::Valid) => None,
-        None => Some((Tone::Warn, format!("It is not known whether the load of {name} was sent as planned."))),
+        None => {
+            Some((Tone::Warn, format!("It is not known whether the load of {name} was sent as planned.")))
+        }
     };
     let cut = run.interrupted.then(|| (Tone::Warn, format!("{name} was cut short.")));
     let notes = findings::remarks(&run.remarks, &run.notes).into_iter().map(|note| (Tone::Warn, note));

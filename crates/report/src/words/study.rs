@@ -258,8 +258,7 @@ pub fn notes(study: &Study, point: &Point) -> Vec<Sentence> {
     let remarks = findings::remarks(&point.remarks, &point.notes);
     let silent = remarks.is_empty();
     if let Some(load) = overloaded.filter(|_| silent) {
-        let text =
-            format!("There is no steady state: {busiest} is offered {} it can do.", times_what(load));
+        let text = format!("There is no steady state: {busiest} is offered {} it can do.", times_what(load));
         all.push(say(Tone::Warn, text));
     } else if let Some(why) = point.why_not.as_ref().filter(|_| silent && point.found == Some(false)) {
         all.push(say(Tone::Warn, format!("No steady state was found: {}.", unsteady(why))));

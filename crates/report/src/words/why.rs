@@ -250,8 +250,7 @@ pub fn unsteady(stated: &Stated<Unsteady>) -> String {
         Unsteady::FixedWork => "fixed work has no steady state".into(),
         Unsteady::Interrupted => "the simulation was interrupted".into(),
         Unsteady::Overload { part, load, growth } => {
-            let asked =
-                format!("{part} is offered {} it can do", times_what(load.unwrap_or(f64::INFINITY)));
+            let asked = format!("{part} is offered {} it can do", times_what(load.unwrap_or(f64::INFINITY)));
             growth.as_ref().map_or(asked.clone(), |growth| format!("{asked}, and {}", grew(growth)))
         }
         Unsteady::Growth { growth } => grew(growth),
