@@ -312,6 +312,25 @@ impl Bucket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn a_wait_is_told_once_to_its_own_run_and_ends_when_that_is_asked_to_stop_twice() {
+        static TOLD: AtomicU32 = AtomicU32::new(0);
+        let (store, other, control) = (Bucket::in_memory(), Bucket::in_memory(), Control::default());
+        store.heed(&control, |waiting| {
+            assert_eq!((&*waiting.place, waiting.doing), ("s3://memory/run/0/a", "read"));
+            TOLD.fetch_add(1, Ordering::SeqCst);
+        });
+        other.heed(&Control::default(), |_| panic!("its run does not wait"));
+        let began = Instant::now().checked_sub(SLOW).unwrap();
+        assert_eq!([(); 2].map(|()| store.look("0/a", "read", began)), [None; 2]);
+        assert_eq!(TOLD.load(Ordering::SeqCst), 1);
+        control.stop();
+        assert_eq!(store.look("0/a", "read", began), None);
+        control.stop();
+        assert_eq!(store.look("0/a", "read", began), Some(INTERRUPTED));
+    }
 
     #[test]
     fn objects_are_made_once_replaced_read_and_listed_below_the_prefix() {
