@@ -1,7 +1,7 @@
 """The parts of the second simulation: a clock, stations, balancers, and what stands around them.
 
 Written from docs/scenarios.md and from what it cites, with Python's standard library alone: nothing here is shared with `sim`,
-not even numbers drawn. Whoever is asked answers by calling `answer` with whether it ended well, and gives what calls the
+not even numbers drawn. A part that is asked answers by calling `answer` with whether it ended well, and gives what calls the
 request back, if it waits."""
 
 import bisect

@@ -85,6 +85,9 @@ def access_log(tmp):
     said = shards[0].out + shards[0].err
     for words in ["stamps of 1 s, each arrival at a random place within its step", "1 row could not be read", "100 arrivals left out"]:
         contains(flat(said), words, "what is said of the log")
+    contains(flat(shards[0].out), "log 1 row could not be read; 100 arrivals left out, which no step can send", "the first screen")
+    twice = headway("plan", server.url, "--arrivals", "trace(access.log,speed=2,speed=3)", cwd=tmp).exits(2)
+    contains(flat(twice.err), "'speed=3' is not the only speed=: write it once", "an option that is given twice")
     # They ran one after the other, which the verdict says; the records are all there, and held to the plan.
     merged = headway("merge", shards[0].folder, shards[1].folder, "--out", tmp / "merged", cwd=tmp)
     rows = rows_of(tmp / "merged")

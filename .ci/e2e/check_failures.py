@@ -65,7 +65,7 @@ def runs_out(tmp):
     expect(outs["skip"]["ok"] == ROWS and outs["stop"]["ok"] == ROWS, f"outcomes of the step: {outs}")
 
 
-@check("failures: an extraction that finds nothing fails its step and whoever uses it, unsent; end-session and defaults")
+@check("failures: an extraction that finds nothing fails its step and those that use it, unsent; end-session and defaults")
 def finds_nothing(tmp):
     finders = [
         ("json: /list/0/id", "/list/0/id"), ('jsonpath: "$.list[0].id"', "$.list[0].id"), ("header: X-Id", "X-Id"),

@@ -212,7 +212,7 @@ def kept(tmp):
     for i in range(2):
         own = reasons(f"run/{i}")
         late = [row for row in own["rows"] if row["outcome"] == "timeout"]
-        equal([(row["reason"], row["kind"]) for row in late], [("no complete response within 300ms", "response-timeout")], "time-outs")
+        equal([(row["reason"], row["kind"]) for row in late], [("no complete response within 300ms", "response-timeout")], "timeouts")
         headway("report", f"run/{i}", "--recompute", "--json", f"again-{i}.json", cwd=tmp)
         equal(json.loads((tmp / f"again-{i}.json").read_text())["failure_reasons"], own, "computed again")
         counts.append({key(row): row["n"] for row in own["rows"]})

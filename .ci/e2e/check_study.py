@@ -235,7 +235,7 @@ def thresholds(tmp):
             expect((outcome == "passed") == (high is not None and high < limit), f"passed means wholly below: {judged}")
             expect((outcome == "crossed") == (low is not None and low >= limit), f"crossed means wholly above: {judged}")
     reason = document["points"][3]["thresholds"][0]["reason"]["text"]
-    contains(reason, "no steady state: target is asked for 1.20 times", "why it is not judged")
+    contains(reason, "no steady state: target is offered 1.20 times", "why it is not judged")
     told = "p(99)<130 holds up to rate 50, fails at rate 80, is not judged at rate 120 (no steady state)."
     contains(flat(ended.out), told, "terminal")
     contains(flat(page.read_text()), told.replace("<", "&lt;"), "page")

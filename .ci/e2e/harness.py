@@ -92,7 +92,7 @@ def _die_with_parent():
 
 
 def environment(**changes):
-    """The environment of a check: no colours, proxies or certificates of whoever runs it; None removes a variable."""
+    """The environment of a check: no colours, proxies or certificates of the user; None removes a variable."""
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR", "COLUMNS")}
     env["LC_ALL"] = "C.UTF-8"
     for name, value in changes.items():

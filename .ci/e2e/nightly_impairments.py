@@ -28,7 +28,7 @@ class Row:
         self.limited = limited["what"] if limited and limited["share"] > limited["tolerated"] else None
         self.failed = [r["rule"] for r in summary["verdict"]["rules"] if r["outcome"] == "fail"]
         late = self.late[1] > TOLERATED
-        # Whoever asked for the cap is told what it did.
+        # The user asked for the cap and reads what it did.
         missed = self.verdict == "VALID" and late and not self.limited
         accused = self.verdict == "INVALID" and self.clean
         self.word = "MISS" if missed else "FALSE" if accused else "right" if late or self.clean else "astride"

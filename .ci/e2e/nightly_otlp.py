@@ -1,4 +1,4 @@
-"""Metrics to a collector of OpenTelemetry, read by OpenTelemetry's own messages: one that takes them, and three that do not."""
+"""Metrics to a collector of OpenTelemetry, read by OpenTelemetry's own messages: one that takes them, and some that do not."""
 
 import contextlib
 import http.server
@@ -153,8 +153,9 @@ def undelivered(tmp):
     partial.partial_success.rejected_data_points = 3
     partial.partial_success.error_message = f"quota of {KEY}"
     with Serve("--service", "exp(1ms)", "--servers", "4", tmp=tmp) as serve, Collector(delay=600) as slow, Collector(status=503) as busy, \
-            Collector(status=302) as elsewhere, Collector(body=partial.SerializeToString()) as full:
-        urls = {"down": f"http://127.0.0.1:{free_port()}?token={KEY}", "slow": slow.url, "busy": busy.url, "elsewhere": elsewhere.url, "full": full.url}
+            Collector(status=302) as elsewhere, Collector(body=partial.SerializeToString()) as full, Collector(body=b"<html>Log in</html>") as page:
+        urls = {"down": f"http://127.0.0.1:{free_port()}?token={KEY}&tenant={KEY}", "slow": slow.url, "busy": busy.url, "elsewhere": elsewhere.url,
+                "full": full.url, "page": page.url}
         began = time.monotonic()
         going = {name: start_run(serve.url, "-R", "100", "-d", "4s", "--otlp", url, "--otlp-every", "1s", tmp=tmp, name=name, env=with_key())
                  for name, url in urls.items()}
@@ -165,7 +166,8 @@ def undelivered(tmp):
         "slow": "the final numbers among them: the collector did not answer within 5.00 s",
         "busy": "the final numbers among them: the collector answered with status 503",
         "elsewhere": "the final numbers among them: the collector answered with status 302",
-        "full": "the final numbers among them: the collector rejected 3 numbers (quota of ",
+        "full": f"/v1/metrics: the collector rejected {3 * len(full.requests)} numbers, 3 of them final: quota of ",
+        "page": "the final numbers among them: it is not an OpenTelemetry collector: its answer begins with '<html>Log in</html>'",
     }
     for name, one in ended.items():
         one.exits(0, 98)
@@ -175,10 +177,11 @@ def undelivered(tmp):
         contains(said, told[name], f"{name}: stderr")
         kept = "".join(path.read_text(errors="replace") for path in one.folder.iterdir())
         expect(KEY not in one.out + one.err + kept, f"{name}: the key of the collector is shown")
+    contains(flat(ended["down"].err), "/v1/metrics?token=<redacted>&tenant=<redacted>: ", "stderr")
     contains(flat(ended["slow"].err), "skipped, since the collector had not answered the one before", "stderr")
     # The export that goes on, and the last one: five seconds each.
     expect(took < 4 + 2 * 5 + 6, f"the slow collector held the end up: {took:.1f} s")
-    note(f"the slowest of the five ended {took - 4:.1f} s after its 4 s")
+    note(f"the slowest of them ended {took - 4:.1f} s after its 4 s")
 
 
 @check("otlp: a collector with HTTPS is verified against the authorities of this machine")
@@ -205,7 +208,9 @@ def refused(tmp):
             (["--otlp", f"http://me:{KEY}@127.0.0.1:4318"], {}, "the URL holds a login"),
             (["--otlp", "env"], {}, "OTEL_EXPORTER_OTLP_ENDPOINT is not set"),
             (["--otlp", "env"], {"OTEL_EXPORTER_OTLP_ENDPOINT": serve.url, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "http/protobuf alone"),
+            (["--otlp", f"ftp://127.0.0.1?tenant={KEY}"], {}, "tenant=<redacted>' is not an address of HTTP or HTTPS"),
             (["--otlp", serve.url], {"OTEL_EXPORTER_OTLP_HEADERS": KEY}, "OTEL_EXPORTER_OTLP_HEADERS: a header is not written"),
+            (["--otlp", serve.url], {"OTEL_EXPORTER_OTLP_HEADERS": f"Host={KEY}"}, "Headway sets the header Host itself: leave it out"),
             (["--otlp", serve.url, "--otlp-every", "1500ms"], {}, "whole seconds from 1s to 1h"),
             (["--otlp-every", "5s"], {}, "--otlp"),
         ]:

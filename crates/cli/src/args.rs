@@ -32,7 +32,7 @@ use headway_base::{Nanos, Rate, TimeScale, dist};
 use headway_engine::wait::Strategy;
 use headway_live::serve::BACKLOG;
 use headway_stats::Threshold;
-use headway_workload::arrivals::Arriving;
+use headway_workload::arrivals::{Arriving, TraceOf};
 use headway_workload::plan::Connections;
 use headway_workload::{Shard, arrivals};
 use std::net::IpAddr;
@@ -715,8 +715,9 @@ pub struct MergeArgs {
 fn arrivals_help() -> String {
     let lines = arrivals::ALL.iter().map(|f| format!("{}: {}", f.usage(), f.about()));
     format!(
-        "The arrival process. {}; trace(FILE,speed=N,from=TIME,to=TIME): as a log tells that `audit` reads, or a part of it (instead of -R, --phases; -d ends it)",
-        lines.collect::<Vec<_>>().join("; ")
+        "The arrival process. {}; {}: as a log tells that `audit` reads, or a part of it (instead of -R, --phases; -d ends it)",
+        lines.collect::<Vec<_>>().join("; "),
+        TraceOf::usage()
     )
 }
 

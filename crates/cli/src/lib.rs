@@ -25,7 +25,6 @@ use std::io::{self, IsTerminal as _, Write as _};
 /// Runs the command line `argv` and returns the exit code.
 pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
     headway_live::host::outlive_file_size_limit();
-    headway_engine::destination::hear_of_waits(output::waits);
     let argv: Vec<OsString> = argv.into_iter().collect();
     let typed = repeat::read(&argv);
     let args = match args::Args::try_parse_from(&argv) {

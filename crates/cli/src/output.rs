@@ -155,7 +155,7 @@ pub fn waits(waiting: &Waiting) {
     let until = until.strftime("%H:%M:%S");
     let _ = writeln!(
         io::stderr(),
-        "headway: {place} cannot be {doing} yet ({what}); tried again until {until} (Ctrl-C twice: given up)"
+        "headway: {place} cannot be {doing} yet ({what}); tried again until {until} (press Ctrl-C twice to give up)"
     );
 }
 

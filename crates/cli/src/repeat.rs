@@ -27,6 +27,8 @@ enum Kind {
     Target,
     /// Its `@` is none of a URL with a password.
     Phases,
+    /// A URL whose query may hold keys under any name.
+    Collector,
 }
 
 /// Short flags that take a value: what follows one of them in the same word is that.
@@ -44,6 +46,7 @@ fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
             "set" | "note" => Kind::Set,
             "target" => Kind::Target,
             "phases" => Kind::Phases,
+            "otlp" => Kind::Collector,
             _ => Kind::Other,
         };
         return Some((&word[..2 + name.len()], kind, value));
@@ -111,6 +114,7 @@ pub fn read(argv: &[OsString]) -> Typed {
     of(Kind::Target)
         .filter_map(|target| Some(target.split_once('=')?.1.to_owned()))
         .for_each(|url| redactor.know_url(&url));
+    of(Kind::Collector).for_each(|url| redactor.know_url(&url));
     let sends = words.get(1).is_some_and(|verb| matches!(verb.as_str(), "run" | "plan"));
     let is_url = |word: &str| word.contains("://") || (sends && word.contains(['/', '@', '?', '#']));
     of(Kind::Other).filter(|word| is_url(word)).for_each(|url| redactor.know_url(&url));
@@ -139,6 +143,7 @@ pub fn read(argv: &[OsString]) -> Typed {
             Kind::Body if value.starts_with('@') || value == "-" => word.clone(),
             Kind::Body if !redactor.shows_all() => format!("{lead}{REDACTED}"),
             Kind::Body => word.clone(),
+            Kind::Collector => format!("{lead}{}", redactor.hide_query(value)),
             Kind::Other if is_url(word) => redactor.hide_url(word).into_owned(),
             Kind::Other | Kind::Name | Kind::Phases => redactor.hide(word).into_owned(),
         }

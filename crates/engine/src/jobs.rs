@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Results that may wait for whoever takes them.
+/// Results that may wait to be taken.
 const WAITING: usize = 64;
 
 /// How many threads there are to be had.
@@ -29,7 +29,7 @@ pub fn each<T: Send>(
     let work = |sender: std::sync::mpsc::SyncSender<(u64, T)>| {
         while !stop() {
             let i = next.fetch_add(1, Ordering::Relaxed);
-            // Whoever takes the results is gone only after a panic of its own.
+            // The receiver of the results is gone only after a panic of its own.
             if i >= n || sender.send((i, once(i))).is_err() {
                 return;
             }

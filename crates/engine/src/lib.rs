@@ -14,6 +14,7 @@ pub mod error;
 pub mod experiment;
 pub mod files;
 mod fingerprint;
+mod handover;
 pub mod jobs;
 pub mod live;
 pub mod manifest;

@@ -1,8 +1,8 @@
 //! A run over sockets, in real time: resolves the name, runs workers and collector, and returns the result.
 
 use crate::collect::{Observer, channel};
-use crate::destination::Seat;
 use crate::destination::layout::StartAt;
+use crate::destination::{OnWait, Seat};
 use crate::ports;
 use crate::reasons::explain;
 use crate::spec::Kept;
@@ -86,6 +86,8 @@ pub struct Live {
     pub dns_refresh: Option<Nanos>,
     /// The variable of the environment that names a proxy, which this run does not use.
     pub proxy_not_used: Option<&'static str>,
+    /// What is called when the destination of the run's shards begins to be waited for.
+    pub on_wait: OnWait,
     /// Hides secrets in all that is shown and written.
     pub redactor: Redactor,
 }
@@ -127,6 +129,7 @@ impl Live {
             sources: Vec::new(),
             target_is_mine: None,
             proxy_not_used: None,
+            on_wait: |_| {},
             redactor: Redactor::default(),
         }
     }
@@ -332,7 +335,7 @@ impl Live {
         };
         // When it begins is not known yet, and not among what shards have in common.
         let manifest = self.manifest(spec, None, 0);
-        Seat::of_run(address, &manifest, spec.plan.shard, start, cancel).map(Some)
+        Seat::of_run(address, &manifest, spec.plan.shard, start, cancel, self.on_wait).map(Some)
     }
 
     /// The manifest of a run, with what shards have in common.
@@ -362,7 +365,7 @@ impl Live {
             self.threads.unwrap_or_else(|| default_threads(local)),
             plan.shard.split(spec.limits.connections),
         );
-        // The wall clock is looked at once; whoever is too late leaves nothing behind.
+        // The wall clock is looked at once; a run that is too late leaves nothing behind.
         let clock = match self.start {
             Some(Start::AtUnix(zero)) => Some(self.joined(plan, zero)?),
             Some(Start::In(_) | Start::Barrier(_)) | None => None,

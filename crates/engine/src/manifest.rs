@@ -239,7 +239,7 @@ impl Manifest {
             ("the list of steps", list(&asked.steps)),
             ("the content of requests", self.sent.clone()),
             ("the list of thresholds", list(&asked.thresholds)),
-            ("the time-out, in s,", time(asked.timeout_s)),
+            ("the timeout, in s,", time(asked.timeout_s)),
             ("--tolerance time-scale, in s,", time(asked.time_scale_s)),
         ]
     }

@@ -5,6 +5,7 @@
 //! that summary. Deliberately absent: what they say (`report`), and who may read them (`live::site`).
 
 use crate::collect::{Observer, SoFar};
+use crate::handover::{self, Handover};
 use crate::snapshot::{Goal, Snapshot};
 use crate::spec::render;
 use headway_base::Nanos;
@@ -15,7 +16,7 @@ use headway_report::html::live;
 use headway_stats::Summary;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// A reader who knows the latest snapshot waits this long for another.
@@ -41,16 +42,14 @@ pub struct Watch {
 
 struct Shared {
     goal: Goal,
+    /// What a summary is to be made of.
+    handed: Handover<(SoFar, Snapshot)>,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// Handed over, and no summary yet.
-    handed: Option<(SoFar, Snapshot)>,
-    /// Whether a summary is being made.
-    making: bool,
     latest: Option<Arc<Made>>,
     /// Readers who wait for another summary.
     waiting: usize,
@@ -76,10 +75,11 @@ impl Watch {
     /// # Errors
     /// Nothing can listen there.
     pub fn open(place: &Place, goal: Goal) -> io::Result<Watch> {
-        let shared = Arc::new(Shared { goal, state: Mutex::default(), changed: Condvar::new() });
+        let (handed, state, changed) = (Handover::new(), Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { goal, handed, state, changed });
         let site = Site::open(place, shared.clone())?;
         let of_thread = shared.clone();
-        let making = thread::Builder::new().name("watch".into()).spawn(move || of_thread.make())?;
+        let making = handover::thread("watch", move || of_thread.make())?;
         Ok(Watch { shared, site, making: Some(making) })
     }
 
@@ -132,6 +132,7 @@ impl Watch {
 
     /// Lets the thread that makes summaries come to its end, and readers who wait.
     fn end(&mut self) {
+        self.shared.handed.end();
         self.shared.lock().over = true;
         self.shared.changed.notify_all();
         if let Some(making) = self.making.take() {
@@ -143,14 +144,12 @@ impl Watch {
 
 impl Observer for Watch {
     fn wants_so_far(&mut self) -> bool {
-        let state = self.shared.lock();
         // One that takes longer than a second is waited for.
-        state.waiting > 0 && state.handed.is_none() && !state.making
+        self.shared.lock().waiting > 0 && self.shared.handed.is_idle()
     }
 
     fn so_far(&mut self, so_far: SoFar, snapshot: &Snapshot) {
-        self.shared.lock().handed = Some((so_far, snapshot.clone()));
-        self.shared.changed.notify_all();
+        self.shared.handed.hand((so_far, snapshot.clone()));
     }
 }
 
@@ -165,20 +164,10 @@ impl Shared {
 
     /// Makes summaries of what is handed over.
     fn make(&self) {
-        headway_live::host::give_way();
-        let mut state = self.lock();
-        while !state.over {
-            let Some((so_far, snapshot)) = state.handed.take() else {
-                state = self.wait(state, PATIENCE);
-                continue;
-            };
-            state.making = true;
-            drop(state);
-            let at = so_far.at();
+        while let Some((so_far, snapshot)) = self.handed.take() {
+            let (at, reached) = (so_far.at(), self.goal.reached(&snapshot.now));
             let summary = so_far.summary();
-            state = self.lock();
-            state.making = false;
-            let reached = self.goal.reached(&snapshot.now);
+            let mut state = self.lock();
             if !state.latest.as_ref().is_some_and(|made| made.ended) {
                 self.publish(&mut state, at, reached, false, summary);
             }
@@ -287,6 +276,7 @@ mod tests {
     use serde_json::Value;
     use std::io::{Read as _, Write as _};
     use std::net::TcpStream;
+    use std::thread;
 
     const LABEL: &str = "<b>list</b>";
 
@@ -338,9 +328,7 @@ mod tests {
         // Nobody asks: nothing is made.
         collector.take(&batch(1));
         collector.show(Nanos::from_secs(1));
-        let state = shared.lock();
-        assert!(state.latest.is_none() && state.handed.is_none());
-        drop(state);
+        assert!(shared.lock().latest.is_none() && shared.handed.is_idle());
         let reader = {
             let url = url.clone();
             thread::spawn(move || {
@@ -351,10 +339,6 @@ mod tests {
                 ]
             })
         };
-        let is_busy = || {
-            let state = shared.lock();
-            state.handed.is_some() || state.making
-        };
         let mut second = 1;
         while !reader.is_finished() && second < 30 {
             while shared.lock().waiting == 0 && !reader.is_finished() {
@@ -363,9 +347,7 @@ mod tests {
             second += 1;
             collector.take(&batch(second));
             collector.show(Nanos::from_secs(second));
-            while is_busy() {
-                thread::sleep(Duration::from_millis(2));
-            }
+            assert_eq!(shared.handed.settle(PATIENCE), 0);
             // The reader takes its answer and asks again.
             thread::sleep(Duration::from_millis(20));
         }

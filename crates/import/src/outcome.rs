@@ -23,7 +23,7 @@ pub(crate) fn from_error_text(text: &[u8]) -> Outcome {
         .map_or(Outcome::Reset, |&(_, outcome)| outcome)
 }
 
-/// The first that holds. Narrow ones first: a time-out while connecting is also a timeout, and Java's
+/// The first that holds. Narrow ones first: a connect timeout is also a timeout, and Java's
 /// `ConnectException` carries either `refused` or `timed out`.
 const RULES: &[(&[&str], Outcome)] = &[
     (

@@ -7,6 +7,7 @@
 pub use ureq;
 
 use crate::tls::TlsError;
+use std::io::Read as _;
 use std::sync::Arc;
 use std::time::Duration;
 use ureq::Agent;
@@ -71,7 +72,7 @@ impl Poster {
         Ok(Poster { agent, url: url.to_owned(), headers })
     }
 
-    /// Posts a document; the body of the answer, up to 64 KiB of it.
+    /// Posts a document; the body of the answer, the first 64 KiB of it.
     ///
     /// # Errors
     /// As [`NotPosted`] says.
@@ -91,6 +92,9 @@ impl Poster {
         if !answer.status().is_success() {
             return Err(NotPosted::Status(answer.status().as_u16()));
         }
-        answer.body_mut().with_config().limit(MOST_ANSWER).read_to_vec().map_err(failed)
+        let mut bytes = Vec::new();
+        let read = answer.body_mut().as_reader().take(MOST_ANSWER).read_to_end(&mut bytes);
+        read.map_err(|error| failed(error.into()))?;
+        Ok(bytes)
     }
 }

@@ -4,6 +4,7 @@
 //! Prometheus: what Prometheus makes of them are the same series as those it scrapes. Deliberately absent: clocks, and sending.
 
 use crate::metrics::{Family, Histogram, Kind, Labels, Sample, Value, families};
+use crate::words::export::Rejected;
 use headway_stats::Summary;
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsServiceRequest, ExportMetricsServiceResponse,
@@ -51,20 +52,18 @@ pub fn request(summary: &Summary, resource: &[(String, String)], stretch: Stretc
     ExportMetricsServiceRequest { resource_metrics: vec![of_resource] }.encode_to_vec()
 }
 
-/// What a collector did not take of a request.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rejected {
-    /// How many of its numbers.
-    pub numbers: u64,
-    /// Why, in the collector's words.
-    pub why: String,
-}
-
-/// What the body of an answer says was not taken, if anything. A body that is not of OTLP says nothing.
+/// What the collector rejected, by the body of its answer of success: an empty body says that it took everything. None for a body which is
+/// not of OTLP.
 pub fn rejected(answer: &[u8]) -> Option<Rejected> {
-    let answer = ExportMetricsServiceResponse::decode(answer).ok()?;
-    let partial = answer.partial_success.filter(|partial| partial.rejected_data_points > 0)?;
-    Some(Rejected { numbers: partial.rejected_data_points as u64, why: partial.error_message })
+    // Text may decode as unknown fields. A message of this kind has bytes that text has not: tags of fields, or the length 0.
+    let is_text = answer.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..));
+    if is_text && !answer.is_empty() {
+        return None;
+    }
+    let partial = ExportMetricsServiceResponse::decode(answer).ok()?.partial_success.unwrap_or_default();
+    let numbers = u64::try_from(partial.rejected_data_points).unwrap_or(0);
+    let why = if numbers > 0 { partial.error_message } else { String::new() };
+    Some(Rejected { numbers, why })
 }
 
 fn metric(family: &Family, stretch: Stretch) -> Metric {
@@ -192,8 +191,18 @@ mod tests {
         let partial =
             |n| ExportMetricsPartialSuccess { rejected_data_points: n, error_message: "full".into() };
         assert_eq!(rejected(&answer(Some(partial(3)))), Some(Rejected { numbers: 3, why: "full".into() }));
-        for none in [&answer(Some(partial(0)))[..], &answer(None), b"", b"<html>"] {
-            assert_eq!(rejected(none), None);
+        let empty = ExportMetricsPartialSuccess::default();
+        for none in
+            [&answer(Some(partial(0)))[..], &answer(Some(partial(-1))), &answer(Some(empty)), &answer(None)]
+        {
+            assert_eq!(rejected(none), Some(Rejected::default()));
         }
+        // `0x` decodes: as a field 6, which a later version of the message may have.
+        for other in
+            ["<!DOCTYPE html><title>Log in</title>", "\n<html>\n", "{\"partialSuccess\":{}}", "ok", "0x"]
+        {
+            assert_eq!(rejected(other.as_bytes()), None, "{other}");
+        }
+        assert_eq!(rejected(b"\x1f\x8b\x08\x00"), None, "it is compressed");
     }
 }

@@ -201,7 +201,7 @@ fn an_infinite_load_is_said_in_words() {
     for document in [shown(&study, &style()), page(&study)] {
         let document = document.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(document.contains("infinite") && !document.contains(" inf "), "{document}");
-        assert!(document.contains("is asked for infinitely more than it can do"), "{document}");
+        assert!(document.contains("is offered infinitely more than it can do"), "{document}");
     }
 }
 

@@ -4,7 +4,7 @@
 //! instant that all sources have passed; everything else is sums and counts, which need no order. Memory: histograms per segment,
 //! rows per second (both bounded), and what waits between the watermarks.
 //!
-//! Deliberately absent: clocks and threads. Whoever owns the analysis feeds it from one thread.
+//! Deliberately absent: clocks and threads. The owner of an analysis feeds it from one thread.
 
 mod finish;
 

@@ -332,12 +332,12 @@ mod tests {
         assert_eq!(question("dns://h/example.com").as_deref(), Some("example.com A"));
         assert_eq!(question("dns://h:54/example.com.?type=aaaa").as_deref(), Some("example.com. aaaa"));
         assert_eq!(question("dns://h/").as_deref(), None);
-        // The root; and a name that is none, which whoever asks refuses.
+        // The root; and a name that is none, which the caller refuses.
         assert_eq!(question("dns://h/.?type=NS").as_deref(), Some(". NS"));
         assert_eq!(question("dns://[::1]:5353/.").as_deref(), Some(". A"));
         assert_eq!(question("dns://h/..?type=NS").as_deref(), Some(".. NS"));
         assert_eq!(question("dns://h/b%2Dc.example").as_deref(), Some("b-c.example A"));
-        // No name of DNS: whoever asks refuses it.
+        // No name of DNS: the caller refuses it.
         assert_eq!(question("dns://h/bücher.de").as_deref(), Some("bücher.de A"));
         assert_eq!(question("http://h/a?type=A").as_deref(), None);
     }

@@ -87,7 +87,7 @@ fn notes(summary: &Summary, rho: f64, url: &str) -> Notes {
             mean_ms * 100f64.ln()
         )
     } else {
-        "asked for more than it can do: response times grow with the run".to_owned()
+        "offered more than it can do: response times grow with the run".to_owned()
     };
     let busy = "something else on this machine, or its host, kept the generator from sending on time; on a quiet machine the demo is VALID";
     let late = matches!(summary.verdict.load, Some(LoadVerdict::Invalid | LoadVerdict::Inconclusive));

@@ -2,7 +2,7 @@
 
 use crate::args::{Args, Command, MergeArgs, SimArgs};
 use crate::exit::{self, FAILED, Failure, INCOMPLETE, INTERRUPTED};
-use crate::output::{Shown, complain, deliver, render, study_folder};
+use crate::output::{self, Shown, complain, deliver, render, study_folder};
 use crate::settings::{Output, Subject, outputs_fit, reports_fit, study_of_part};
 use crate::{interrupt, progress};
 use anyhow::{Context as _, anyhow};
@@ -151,6 +151,7 @@ fn fits_in(args: &MergeArgs, count: u32) -> Result<(), Failure> {
 /// The destination. While it is waited for it may come to be.
 fn opened(args: &MergeArgs, place: &Path, control: &Control) -> Result<Destination, Failure> {
     let store = Address::parse(place)?.open()?;
+    store.heed(control, output::waits);
     let (begun, grace) = (Instant::now(), Duration::from_nanos(args.grace.0.max(0) as u64));
     loop {
         match Destination::open(store.clone()) {

@@ -36,7 +36,7 @@ pub(super) fn plan(args: &PlanArgs, words: &[String]) -> Result<u8, Failure> {
         load.remarks()
     );
     match print(plan, &labels, BufWriter::new(io::stdout().lock())) {
-        // Whoever reads has read enough.
+        // The reader of the pipe has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(FINE),
         other => Ok(other.map(|()| FINE)?),
     }

@@ -155,7 +155,7 @@ fn part(PartSettings { study, out, shard, shard_by, part }: &PartSettings) -> Re
     let control = Control::default();
     interrupt::steer_part(&control)?;
     let mut progress = (!quiet).then(|| Plays::new(plays));
-    let played = play_into(&study.spec, part, out, &control, || {
+    let played = play_into(&study.spec, part, out, &control, output::waits, || {
         if let Some(progress) = &mut progress {
             progress.one_more();
         }

@@ -24,6 +24,7 @@ pub use sim::{
 pub use study::StudySettings;
 
 use crate::args::{OutputArgs, RunArgs, WaitArgs};
+use crate::output;
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_base::TimeScale;
@@ -147,6 +148,7 @@ impl RunSettings {
             late: args.late.unwrap_or(DEFAULT_LATE),
             sources: args.local_addr.iter().flat_map(|sources| sources.iter().copied()).collect(),
             target_is_mine: mine(args.target_is_mine.as_deref(), &target)?,
+            on_wait: output::waits,
             redactor: scenario.redactor.clone(),
             target,
         };

@@ -11,6 +11,9 @@ use url::Url;
 const PATH: &str = "/v1/metrics";
 /// Seconds from one export to the next.
 const EVERY: u32 = 5;
+/// Headers by which a request is carried: with another value no collector could read it.
+const OWN: [&str; 6] =
+    ["connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding"];
 
 /// The collector that is asked for; `environment` gives its variables, and `redactor` hides the run's secrets.
 ///
@@ -47,7 +50,9 @@ pub(super) fn collector(
         text => address("--otlp", text, true, redactor)?,
     };
     let mut redactor = redactor.clone();
+    let place = redactor.hide_query(url.as_str()).into_owned();
     redactor.know_url(url.as_str());
+    redactor.know_query(url.as_str());
     let mut headers = Vec::new();
     if let Some((text, name)) = either("HEADERS") {
         for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
@@ -55,16 +60,22 @@ pub(super) fn collector(
             let (key, value) = header(pair).ok_or_else(|| {
                 anyhow!("--otlp: {name}: a header is not written as it should be: write name=value,name=value, values percent-encoded")
             })?;
+            if OWN.iter().any(|own| key.eq_ignore_ascii_case(own)) {
+                bail!(
+                    "--otlp: {name}: Headway sets the header {key} itself: leave it out; accepted are others, such as \
+                     authorization=Bearer%20..."
+                );
+            }
             redactor.know(&value);
             headers.push((key, value));
         }
     }
     let every = args.otlp_every.unwrap_or(EVERY);
-    Ok(Some(Collector { url: url.into(), headers, every, redactor }))
+    Ok(Some(Collector { url: url.into(), place, headers, every, redactor }))
 }
 
 fn address(what: &str, text: &str, is_base: bool, redactor: &Redactor) -> Result<Url> {
-    let shown = || redactor.hide_url(text).into_owned();
+    let shown = || redactor.hide_query(text).into_owned();
     let wanted = "write the URL of a collector, such as http://127.0.0.1:4318";
     let mut url =
         Url::parse(text.trim()).map_err(|error| anyhow!("{what}: '{}': {error}: {wanted}", shown()))?;
@@ -133,6 +144,13 @@ mod tests {
     }
 
     #[test]
+    fn the_query_of_a_collector_shows_its_names_alone() {
+        let of = resolved("http://c?tenant=s3cr3t-value&bare-s3cr3t", &[]).unwrap();
+        assert_eq!(of.place, "http://c/v1/metrics?tenant=<redacted>&<redacted>");
+        assert_eq!(of.redactor.hide_foreign("s3cr3t-value of bare-s3cr3t"), "<redacted> of <redacted>");
+    }
+
+    #[test]
     fn what_cannot_be_says_what_could() {
         let grpc = ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
         let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://all:4317");
@@ -152,7 +170,23 @@ mod tests {
             ),
             ("127.0.0.1:4318", &[], "such as http://127.0.0.1:4318"),
             ("ftp://c", &[], "not an address of HTTP or HTTPS"),
+            ("ftp://c?tenant=s3cr3t-value", &[], "'ftp://c?tenant=<redacted>' is not an address"),
+            ("c?tenant=s3cr3t-value", &[], "'c?tenant=<redacted>': "),
             ("http://u:s3cr3t-value@c", &[], "the URL holds a login"),
+            (
+                "http://c",
+                &[bad("api-key=a,Host=s3cr3t-value")],
+                "OTEL_EXPORTER_OTLP_HEADERS: Headway sets the header Host itself",
+            ),
+            (
+                "http://c",
+                &[bad("content-length=5")],
+                "accepted are others, such as authorization=Bearer%20...",
+            ),
+            ("http://c", &[bad("Transfer-Encoding=chunked")], "the header Transfer-Encoding itself"),
+            ("http://c", &[bad("connection=close")], "the header connection itself"),
+            ("http://c", &[bad("content-type=application/json")], "the header content-type itself"),
+            ("http://c", &[bad("content-encoding=gzip")], "the header content-encoding itself"),
             ("http://c", &[bad("s3cr3t-value")], "name=value,name=value"),
             ("http://c", &[bad("a b=s3cr3t-value")], "name=value,name=value"),
             ("http://c", &[bad("a=s3cr3t-value%0a")], "name=value,name=value"),

@@ -112,3 +112,15 @@ fn the_at_sign_of_a_phase_hides_nothing_and_that_of_a_url_does() {
         "headway plan --phases=30s@50,1m@200 --seed 7"
     );
 }
+
+#[test]
+fn the_url_of_a_collector_shows_the_names_of_its_query_alone() {
+    assert_eq!(
+        repeat(&["headway", "run", "h", "--otlp", "http://c?tenant=s3cr3t&bare", "--note", "tenant=s3cr3t"]),
+        "headway run h --otlp 'http://c?tenant=<redacted>&<redacted>' --note tenant=s3cr3t --seed 7"
+    );
+    assert_eq!(
+        repeat(&["headway", "run", "h", "--otlp=http://c?a=x1", "--otlp-every", "9s"]),
+        "headway run h '--otlp=http://c?a=<redacted>' --otlp-every 9s --seed 7"
+    );
+}

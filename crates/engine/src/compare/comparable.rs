@@ -48,7 +48,7 @@ impl Across {
             let known = || PARTS.into_iter().chain(more.iter().copied()).chain(notes.iter().copied());
             // What a plan is taken apart into has names of groups behind `of`.
             let part = own.split(" of ").next().unwrap_or(own);
-            if known().any(|name| name == own || name == part) || part.ends_with("time-out") {
+            if known().any(|name| name == own || name == part) || part.ends_with("timeout") {
                 continue;
             }
             let near =

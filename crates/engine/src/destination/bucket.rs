@@ -6,7 +6,7 @@
 mod environment;
 mod requests;
 
-use super::{Entry, Failures, Put, Store, StoreError, Waiting, Why};
+use super::{Entry, Failures, OnWait, Put, Store, StoreError, Waiting, Why};
 use futures_util::TryStreamExt as _;
 use headway_base::Nanos;
 use headway_live::Control;
@@ -56,6 +56,8 @@ pub(crate) struct Bucket {
 struct Waits {
     /// What ends a wait.
     control: Control,
+    /// What is called when one begins.
+    on_wait: Option<OnWait>,
     /// Since when the run is over.
     closing: Option<Instant>,
     /// Whether it was said that the store is waited for, since it last did what it was asked.
@@ -183,12 +185,10 @@ impl Bucket {
         if !waits.told && (slow || waits.closing.is_some() && failing.is_some()) {
             waits.told = true;
             let place = if name.is_empty() { self.place.clone() } else { format!("{}/{name}", self.place) };
-            super::tell(&Waiting {
-                place,
-                doing,
-                what: failing,
-                left: Nanos::from_secs(left.as_secs() as i64),
-            });
+            let left = Nanos::from_secs(left.as_secs() as i64);
+            if let Some(on_wait) = waits.on_wait {
+                on_wait(&Waiting { place, doing, what: failing, left });
+            }
         }
         None
     }
@@ -288,8 +288,9 @@ impl Store for Bucket {
         self.requests.failures()
     }
 
-    fn heed(&self, control: &Control) {
-        self.waits().control = control.clone();
+    fn heed(&self, control: &Control, on_wait: OnWait) {
+        let mut waits = self.waits();
+        (waits.control, waits.on_wait) = (control.clone(), Some(on_wait));
     }
 
     fn close(&self) {
@@ -317,6 +318,7 @@ mod tests {
     use super::*;
     use object_store::memory::InMemory;
     use object_store::throttle::{ThrottleConfig, ThrottledStore};
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     /// A bucket that gives no answer to a write.
     fn mute(patience: Duration, slow: Duration) -> Bucket {
@@ -344,7 +346,7 @@ mod tests {
         let (hour, slow) = (Duration::from_secs(3_600), Duration::from_millis(300));
         let store = mute(hour, slow);
         let control = Control::default();
-        store.heed(&control);
+        store.heed(&control, |_| {});
         store.close();
         control.stop();
         let second = control.clone();
@@ -357,6 +359,24 @@ mod tests {
         assert_eq!(told, "s3://memory/run/0/done.json cannot be written: interrupted");
         assert!(began.elapsed() >= 3 * slow, "{:?}", began.elapsed());
         assert_eq!(later.join().unwrap(), 2);
+    }
+
+    #[test]
+    fn a_wait_is_told_once_to_its_own_run_and_ends_when_that_is_asked_to_stop_twice() {
+        static TOLD: AtomicU32 = AtomicU32::new(0);
+        let (store, other, control) = (Bucket::in_memory(), Bucket::in_memory(), Control::default());
+        store.heed(&control, |waiting| {
+            assert_eq!((&*waiting.place, waiting.doing), ("s3://memory/run/0/a", "read"));
+            TOLD.fetch_add(1, Ordering::SeqCst);
+        });
+        other.heed(&Control::default(), |_| panic!("its run does not wait"));
+        let began = Instant::now().checked_sub(SLOW).unwrap();
+        assert_eq!([(); 2].map(|()| store.look("0/a", "read", began)), [None; 2]);
+        assert_eq!(TOLD.load(Ordering::SeqCst), 1);
+        control.stop();
+        assert_eq!(store.look("0/a", "read", began), None);
+        control.stop();
+        assert_eq!(store.look("0/a", "read", began), Some(INTERRUPTED));
     }
 
     #[test]

@@ -159,7 +159,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// When a run that began at `zero` has ended by its plan: the plan's end and the time-out after it, nanoseconds since the Unix epoch.
+    /// When a run that began at `zero` has ended by its plan: the plan's end and the timeout after it, nanoseconds since the Unix epoch.
     pub fn ends_unix_ns(&self, zero_unix_ns: i128) -> i128 {
         zero_unix_ns + i128::from(self.plan_end_ns) + i128::from(Nanos::from_secs_f64(self.timeout_s).0)
     }

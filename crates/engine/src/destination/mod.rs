@@ -22,7 +22,6 @@ use headway_base::Nanos;
 use headway_live::Control;
 use std::fmt::Debug;
 use std::path::Path;
-use std::sync::OnceLock;
 use thiserror::Error;
 
 /// How long shards wait for each other at a barrier unless something else is asked for, and how long a merge waits after the last sign of
@@ -95,19 +94,8 @@ pub struct Waiting {
     pub left: Nanos,
 }
 
-static TOLD: OnceLock<fn(&Waiting)> = OnceLock::new();
-
-/// From now on `told` hears of each store that this process begins to wait for, on any thread. The first one stays.
-pub fn hear_of_waits(told: fn(&Waiting)) {
-    TOLD.get_or_init(|| told);
-}
-
-#[cfg(feature = "bucket")]
-fn tell(waiting: &Waiting) {
-    if let Some(told) = TOLD.get() {
-        told(waiting);
-    }
-}
+/// What is called when a store begins to be waited for, on any thread.
+pub type OnWait = fn(&Waiting);
 
 /// Objects under names. Each appears complete or not at all, and several processes may use it at once.
 ///
@@ -152,7 +140,7 @@ pub trait Store: Debug + Send + Sync {
     /// Times of modification are rounded down to a multiple of this, or to less.
     fn resolution(&self) -> Nanos;
 
-    /// How often a shard says how it stands. Whoever waits for shards goes by this too.
+    /// How often a shard says how it stands. A merge that waits for shards goes by this too.
     fn interval(&self) -> Nanos;
 
     /// The folder that it is. None: files are published in it piece by piece, and fetched from it.
@@ -160,8 +148,8 @@ pub trait Store: Debug + Send + Sync {
         None
     }
 
-    /// From now on a second request to stop ends each wait for it.
-    fn heed(&self, _: &Control) {}
+    /// From now on a second request to stop ends each wait for it, and `on_wait` is called when one begins.
+    fn heed(&self, _: &Control, _: OnWait) {}
 
     /// The run is over: from now on all calls together are tried again for one patience, from now or from the last that went well.
     fn close(&self) {}

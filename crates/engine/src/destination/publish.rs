@@ -5,6 +5,7 @@ use super::layout::{self, Done, PlaysProgress, Progress};
 use super::seat::Seat;
 use crate::collect::Observer;
 use crate::experiment::part;
+use crate::handover::{self, Handover};
 use crate::{Error, Snapshot};
 use anyhow::{Context as _, anyhow};
 use headway_base::{Fnv1a, Nanos};
@@ -17,8 +18,8 @@ use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::iter::Peekable;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Most bytes of one piece, and so of memory.
@@ -29,27 +30,8 @@ const PIECE: u64 = 32 << 20;
 pub(crate) struct Publisher {
     seat: Seat,
     log: PathBuf,
-    shared: Arc<Shared>,
+    standing: Arc<Handover<headway_base::Snapshot>>,
     thread: Option<JoinHandle<Pieces>>,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    standing: Mutex<Standing>,
-    changed: Condvar,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Standing {
-    now: headway_base::Snapshot,
-    over: bool,
-}
-
-impl Shared {
-    fn change(&self, change: impl FnOnce(&mut Standing)) {
-        change(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
-        self.changed.notify_all();
-    }
 }
 
 impl Publisher {
@@ -71,7 +53,7 @@ impl Publisher {
 
     /// `log`: the file whose bytes are published.
     fn begin(seat: Seat, counted: Counted, folder: &RunFolder, log: PathBuf) -> Result<Publisher, Error> {
-        let shared = Arc::new(Shared::default());
+        let standing = Arc::new(Handover::new());
         let pieces = Pieces { path: log.clone(), ..Pieces::default() };
         let mut telling = Telling { counted, seat: seat.clone(), pieces };
         if seat.is_remote() {
@@ -79,31 +61,29 @@ impl Publisher {
                 publish_file(&seat, folder, name)?;
             }
         }
-        telling.tell(&headway_base::Snapshot::default())?;
+        let mut now = headway_base::Snapshot::default();
+        telling.tell(&now)?;
         let every = Duration::from_nanos(seat.store.interval().0 as u64);
-        let watched = shared.clone();
+        let of_thread = standing.clone();
         let work = move || {
-            headway_live::host::give_way();
             loop {
-                let standing = watched.standing.lock().unwrap_or_else(PoisonError::into_inner);
-                let waited = watched.changed.wait_timeout_while(standing, every, |standing| !standing.over);
-                let standing = *waited.unwrap_or_else(PoisonError::into_inner).0;
+                let (standing, over) = of_thread.take_at_end(every);
+                now = standing.unwrap_or(now);
                 // A store that fails now may do better the next time; at the end it is said.
-                let told = telling.tell(&standing.now);
-                if standing.over {
+                let told = telling.tell(&now);
+                if over {
                     return telling.pieces;
                 }
                 let _ = told.map_err(Error::from).and_then(|()| telling.publish_log());
             }
         };
-        let thread = thread::Builder::new().name("publisher".to_owned()).spawn(work)?;
-        Ok(Publisher { seat, log, shared, thread: Some(thread) })
+        let thread = handover::thread("publisher", work)?;
+        Ok(Publisher { seat, log, standing, thread: Some(thread) })
     }
 
-    /// One more play has ended.
-    pub(crate) fn played(&self) {
-        // Nobody is woken: the next time is soon enough.
-        self.shared.standing.lock().unwrap_or_else(PoisonError::into_inner).now.ended += 1;
+    /// So many plays have ended.
+    pub(crate) fn played(&self, ended: u64) {
+        self.standing.hand(headway_base::Snapshot { ended, ..Default::default() });
     }
 
     /// That the store failed while the shard was played, if it did.
@@ -130,7 +110,7 @@ impl Publisher {
     }
 
     fn stop(&mut self) -> Option<Pieces> {
-        self.shared.change(|standing| standing.over = true);
+        self.standing.end();
         self.thread.take()?.join().ok()
     }
 }
@@ -143,8 +123,7 @@ impl Drop for Publisher {
 
 impl Observer for Publisher {
     fn snapshot(&mut self, snapshot: &Snapshot) {
-        // Nobody is woken: the next time is soon enough.
-        self.shared.standing.lock().unwrap_or_else(PoisonError::into_inner).now = snapshot.now;
+        self.standing.hand(snapshot.now);
     }
 
     fn finished(&mut self, snapshot: &Snapshot) {
@@ -339,6 +318,7 @@ mod tests {
     use super::super::{Entry, Put, Store, StoreError, Why};
     use super::*;
     use std::collections::BTreeMap;
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Objects in memory; fails while it is told to.

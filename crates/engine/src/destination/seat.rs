@@ -3,7 +3,7 @@
 use super::address::Address;
 use super::layout::{self, Claim, Ready, RunDocument, SCHEMA, StartAt, StartDocument, Timing, Whole};
 use super::offset::{Offset, REFUSED, WARNED};
-use super::{Put, Store, StoreError, Why};
+use super::{OnWait, Put, Store, StoreError, Why};
 use crate::experiment::part::{self, PartOf};
 use crate::{Error, Manifest, NotPlayed};
 use anyhow::anyhow;
@@ -87,6 +87,7 @@ impl Seat {
         shard: Shard,
         start_at: Option<StartAt>,
         control: &Control,
+        on_wait: OnWait,
     ) -> Result<Seat, Error> {
         let timing = Timing {
             start_at,
@@ -94,7 +95,7 @@ impl Seat {
             timeout_s: manifest.asked.timeout_s.unwrap_or(0.0),
         };
         let store = address.open()?;
-        store.heed(control);
+        store.heed(control, on_wait);
         let run = RunDocument {
             schema: SCHEMA.to_owned(),
             version: manifest.headway.clone(),
@@ -483,7 +484,8 @@ pub(super) mod tests {
 
     fn take(place: &Path, plan: Plan, start: Option<StartAt>) -> Result<Seat, Error> {
         let shard = plan.shard;
-        Seat::of_run(&Address::Folder(place.to_owned()), &manifest(plan), shard, start, &Control::default())
+        let address = Address::Folder(place.to_owned());
+        Seat::of_run(&address, &manifest(plan), shard, start, &Control::default(), |_| {})
     }
 
     fn refused(taken: Result<Seat, Error>) -> String {

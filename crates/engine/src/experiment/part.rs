@@ -7,7 +7,7 @@
 use super::PointResult;
 use super::grid::{Studied, StudySpec, document};
 use crate::destination::layout::{RunDocument, SCHEMA as DESTINATION, Whole};
-use crate::destination::{Address, Ending, Publisher, Seat};
+use crate::destination::{Address, Ending, OnWait, Publisher, Seat};
 use crate::simulate::course::OutputSeries;
 use crate::simulate::point::PointBuilder;
 use crate::simulate::replication::{Replication, seed};
@@ -179,8 +179,8 @@ pub struct PlayedPart {
     pub destination: Ending,
 }
 
-/// Plays that part of the study into the destination of all parts, until `control` is asked to stop. `progress` is called for every play that has
-/// ended.
+/// Plays that part of the study into the destination of all parts, until `control` is asked to stop. `on_wait` is called when a wait for the
+/// destination begins, `progress` for every play that has ended.
 ///
 /// # Errors
 /// [`Error::Usage`] if the destination is of another study, or refuses to be used, or for a model that cannot be; [`Error::NotPlayed`] if another
@@ -190,10 +190,11 @@ pub fn play_into(
     part: &PartOf,
     destination: &Address,
     control: &Control,
+    on_wait: OnWait,
     progress: impl FnMut(),
 ) -> Result<PlayedPart, Error> {
     let store = destination.open()?;
-    store.heed(control);
+    store.heed(control, on_wait);
     let seat = Seat::of_study(store, part, part.whole(spec), part.own()?)?;
     let folder = seat.run_folder(&spec.name)?;
     play_seated(spec, part, seat, &folder, control, progress)
@@ -214,8 +215,10 @@ pub(super) fn play_seated(
     let path = folder.path().join(PLAYS);
     let mut file = File::create_new(&path).with_context(|| path.display().to_string())?;
     let publisher = Publisher::of_study(seat, folder)?;
+    let mut so_far = 0;
     let one_more = || {
-        publisher.played();
+        so_far += 1;
+        publisher.played(so_far);
         progress();
     };
     let ended = play_part(spec, part.own()?, &|| control.asked() > 0, one_more, &mut file)?;

@@ -1,6 +1,6 @@
 //! The destination of shards as a merge finds it: which shards came, what each has left, and how they stand while they run.
 //!
-//! Deliberately absent: what writes a destination ([`crate::destination`]), clocks and waiting: whoever waits says what time it is.
+//! Deliberately absent: what writes a destination ([`crate::destination`]), clocks and waiting: the caller says what time it is.
 
 use super::{Error, Played, Run, Shards, counted};
 use crate::destination::layout::{
@@ -392,7 +392,7 @@ struct Seen {
 }
 
 impl<'a> Watch<'a> {
-    /// Of that destination; its shards get `grace` beyond the end of plan and time-out.
+    /// Of that destination; its shards get `grace` beyond the end of plan and timeout.
     pub fn new(destination: &'a Destination, grace: Nanos) -> Watch<'a> {
         let (shards, listed) = Default::default();
         Watch { destination, grace, shards, listed, changed: None, came: None, start: None }

@@ -18,7 +18,7 @@ use std::thread::{self, ScopedJoinHandle};
 /// Rows handed on at a time.
 const ROWS: usize = 4_096;
 
-/// Blocks of rows that wait for whoever takes them.
+/// Blocks of rows that wait to be taken.
 const WAITING: usize = 8;
 
 /// What one pass found.

@@ -2,16 +2,19 @@
 
 use super::{Collector, PATIENCE};
 use crate::collect::{Observer, SoFar};
+use crate::handover::{self, Handover};
 use crate::snapshot::Snapshot;
 use crate::{Error, RunSpec};
 use headway_live::service::{NotPosted, Poster};
 use headway_report::otlp::{self, Stretch};
-use headway_report::words::export::{Exports, NotExported, not_exported};
+use headway_report::words::export::{Exports, NotExported, Rejected, not_exported};
 use headway_stats::Summary;
 use headway_workload::Shard;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Characters of an answer that are shown where it is not of OTLP.
+const SHOWN: usize = 40;
 
 /// The end waits for the export that goes on, and then for the last one.
 const LONGEST_END: Duration = Duration::from_secs(2 * PATIENCE.as_secs() + 1);
@@ -22,29 +25,19 @@ pub struct Export {
     /// Snapshots since the last one that was exported, and how many there are to be.
     seen: u32,
     every: u32,
+    /// When the run began, nanoseconds since the Unix epoch.
+    from: Option<u64>,
 }
 
 struct Shared {
     collector: Collector,
     poster: Poster,
     resource: Vec<(String, String)>,
-    state: Mutex<State>,
-    changed: Condvar,
+    /// To be sent, with when the run began.
+    numbers: Handover<(Numbers, Option<u64>)>,
+    exports: Mutex<Exports>,
 }
 
-#[derive(Default)]
-struct State {
-    /// Handed over, and not taken up yet.
-    handed: Option<Numbers>,
-    /// Whether an export goes on.
-    sending: bool,
-    /// When the run began, nanoseconds since the Unix epoch.
-    from: Option<u64>,
-    exports: Exports,
-    over: bool,
-}
-
-/// Numbers to be sent.
 enum Numbers {
     SoFar(Box<SoFar>),
     Final(Box<Summary>),
@@ -60,34 +53,24 @@ impl Export {
             .map_err(|error| Error::usage(anyhow::anyhow!(error).context("--otlp")))?;
         let every = collector.every.max(1);
         let resource = resource(spec, instance);
-        let (state, changed) = (Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { collector, poster, resource, state, changed });
+        let (numbers, exports) = (Handover::new(), Mutex::default());
+        let shared = Arc::new(Shared { collector, poster, resource, numbers, exports });
         let of_thread = shared.clone();
-        thread::Builder::new()
-            .name("otlp".into())
-            .spawn(move || of_thread.send())
+        handover::thread("otlp", move || of_thread.send())
             .map_err(|error| Error::failed(anyhow::anyhow!(error).context("--otlp")))?;
-        Ok(Export { shared, seen: 0, every })
+        Ok(Export { shared, seen: 0, every, from: None })
     }
 
     /// The run has ended, and these are its final numbers.
     pub fn ended(&self, summary: &Summary) {
-        let mut state = self.shared.lock();
-        state.handed = Some(Numbers::Final(Box::new(summary.clone())));
-        state.over = true;
-        self.shared.changed.notify_all();
+        self.shared.numbers.hand((Numbers::Final(Box::new(summary.clone())), self.from));
+        self.shared.numbers.end();
     }
 
     /// Waits for the last export, for eleven seconds at most, and says what did not arrive, if anything.
     pub fn close(self) -> Option<String> {
-        let until = Instant::now() + LONGEST_END;
-        let mut state = self.shared.lock();
-        while state.handed.is_some() || state.sending {
-            let Some(left) = until.checked_duration_since(Instant::now()) else { break };
-            state = self.shared.wait(state, left);
-        }
-        let mut exports = state.exports.clone();
-        let unsent = u64::from(state.handed.is_some()) + u64::from(state.sending);
+        let unsent = self.shared.numbers.settle(LONGEST_END);
+        let mut exports = self.shared.exports().clone();
         if unsent > 0 {
             exports.begun += unsent;
             exports.failed += unsent;
@@ -95,15 +78,13 @@ impl Export {
             exports.why = Some(NotExported::NoAnswer(LONGEST_END.as_secs_f64()));
         }
         let redactor = &self.shared.collector.redactor;
-        let place = redactor.hide_url(&self.shared.collector.url);
-        not_exported(&exports, &place).map(|text| redactor.hide(&text).into_owned())
+        not_exported(&exports, &self.shared.collector.place).map(|text| redactor.hide(&text).into_owned())
     }
 }
 
 impl Drop for Export {
     fn drop(&mut self) {
-        self.shared.lock().over = true;
-        self.shared.changed.notify_all();
+        self.shared.numbers.end();
     }
 }
 
@@ -114,59 +95,46 @@ impl Observer for Export {
             return false;
         }
         self.seen = 0;
-        let mut state = self.shared.lock();
-        let idle = state.handed.is_none() && !state.sending;
-        state.exports.skipped += u64::from(!idle);
+        let idle = self.shared.numbers.is_idle();
+        self.shared.exports().skipped += u64::from(!idle);
         idle
     }
 
     fn so_far(&mut self, so_far: SoFar, _: &Snapshot) {
-        let mut state = self.shared.lock();
-        state.from.get_or_insert_with(|| unix_now().saturating_sub(so_far.at().0.max(0) as u64));
-        state.handed = Some(Numbers::SoFar(Box::new(so_far)));
-        self.shared.changed.notify_all();
+        self.from.get_or_insert_with(|| unix_now().saturating_sub(so_far.at().0.max(0) as u64));
+        self.shared.numbers.hand((Numbers::SoFar(Box::new(so_far)), self.from));
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, state: MutexGuard<'a, State>, left: Duration) -> MutexGuard<'a, State> {
-        self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+    fn exports(&self) -> MutexGuard<'_, Exports> {
+        self.exports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends what is handed over, until the run has ended and all is sent.
     fn send(&self) {
-        headway_live::host::give_way();
-        let mut state = self.lock();
-        loop {
-            let Some(numbers) = state.handed.take() else {
-                if state.over {
-                    return;
-                }
-                state = self.wait(state, PATIENCE);
-                continue;
-            };
-            state.sending = true;
-            let from = state.from;
-            drop(state);
+        while let Some((numbers, from)) = self.numbers.take() {
             let is_last = matches!(numbers, Numbers::Final(_));
             let outcome = self.export(numbers, from);
-            state = self.lock();
-            state.sending = false;
-            state.exports.begun += 1;
-            if let Err(why) = outcome {
-                state.exports.failed += 1;
-                state.exports.last_failed = is_last;
-                state.exports.why = Some(why);
+            let mut exports = self.exports();
+            exports.begun += 1;
+            match outcome {
+                Ok(Rejected { numbers: 0, .. }) => {}
+                Ok(Rejected { numbers, why }) => {
+                    exports.last_rejected = if is_last { numbers } else { 0 };
+                    exports.rejected = Rejected { numbers: exports.rejected.numbers + numbers, why };
+                }
+                Err(why) => {
+                    exports.failed += 1;
+                    exports.last_failed = is_last;
+                    exports.why = Some(why);
+                }
             }
-            self.changed.notify_all();
         }
     }
 
-    fn export(&self, numbers: Numbers, from: Option<u64>) -> Result<(), NotExported> {
+    /// Sends numbers; what the collector rejected of them.
+    fn export(&self, numbers: Numbers, from: Option<u64>) -> Result<Rejected, NotExported> {
         let to = unix_now();
         let summary = match numbers {
             Numbers::SoFar(so_far) => so_far.summary(),
@@ -180,12 +148,13 @@ impl Shared {
             NotPosted::TimedOut => NotExported::NoAnswer(PATIENCE.as_secs_f64()),
             NotPosted::Failed(error) => NotExported::Failed(error),
         })?;
-        let redactor = &self.collector.redactor;
+        let hidden = |text: &str| self.collector.redactor.hide_foreign(text).into_owned();
         match otlp::rejected(&answer) {
-            Some(otlp::Rejected { numbers, why }) => {
-                Err(NotExported::Rejected { numbers, why: redactor.hide_foreign(&why).into_owned() })
+            Some(Rejected { numbers, why }) => Ok(Rejected { numbers, why: hidden(&why) }),
+            None => {
+                let body = hidden(&String::from_utf8_lossy(&answer));
+                Err(NotExported::NotOtlp(body.trim().chars().take(SHOWN).collect()))
             }
-            None => Ok(()),
         }
     }
 }
@@ -215,6 +184,7 @@ mod tests {
     use headway_workload::redact::Redactor;
     use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
+    use std::thread;
 
     /// Answers each request with the next of these; the bodies that came.
     fn collector(answers: Vec<&'static str>) -> (String, thread::JoinHandle<Vec<Vec<u8>>>) {
@@ -238,7 +208,8 @@ mod tests {
             let length = text.split("content-length: ").nth(1).unwrap().split("\r\n").next().unwrap();
             let length: usize = length.parse().unwrap();
             if all.len() == head + length {
-                socket.write_all(answer.as_bytes()).unwrap();
+                // Of a long one the exporter reads the beginning.
+                let _ = socket.write_all(answer.as_bytes());
                 return all.split_off(head);
             }
         }
@@ -248,7 +219,7 @@ mod tests {
         let headers = vec![("api-key".to_owned(), "s3cr3t-value".to_owned())];
         let mut redactor = Redactor::default();
         redactor.know("s3cr3t-value");
-        let collector = Collector { url, headers, every: 2, redactor };
+        let collector = Collector { place: url.clone(), url, headers, every: 2, redactor };
         let profile = headway_base::Profile::new(&[headway_base::Phase::hold(
             headway_base::Nanos::from_secs(1),
             headway_base::Rate(10.0),
@@ -283,26 +254,50 @@ mod tests {
         }
     }
 
+    /// An answer of success with that body.
+    fn ok(body: &str) -> &'static str {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+        Box::leak((head + body).into_boxed_str())
+    }
+
     #[test]
     fn what_a_collector_refuses_is_said_without_secrets() {
-        // Field 1, a message of 18 bytes: 3 numbers rejected, "got s3cr3t-value".
-        let partial = "\u{a}\u{14}\u{8}\u{3}\u{12}\u{10}got s3cr3t-value";
-        let head =
-            format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", partial.len());
-        let partial: &'static str = Box::leak((head + partial).into_boxed_str());
         let refusing = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        for (answer, part) in [(partial, "rejected 3 numbers (got "), (refusing, "status 503")] {
+        let page = ok("\n<!DOCTYPE html><title>Log in</title> s3cr3t-value");
+        // More than is read of an answer.
+        let long = ok(&format!("<html>{}", " ".repeat(100_000)));
+        let failed = "1 of 1 export failed, the final numbers among them: ";
+        let other = "it is not an OpenTelemetry collector: its answer begins with '";
+        for (answer, parts) in [
+            (refusing, [failed, "the collector answered with status 503"]),
+            (page, [failed, &format!("{other}<!DOCTYPE html><title>Log in</title>")]),
+            (long, [failed, &format!("{other}<html>'")]),
+        ] {
             let (url, served) = collector(vec![answer]);
             let export = open(url);
             export.ended(&Summary::default());
             let said = export.close().unwrap();
-            assert!(
-                said.contains(part) && said.contains("1 of 1 export failed, the final numbers"),
-                "{said}"
-            );
+            assert!(parts.iter().all(|part| said.contains(part)), "{said}");
             assert!(!said.contains("s3cr3t"), "{said}");
             served.join().unwrap();
         }
+    }
+
+    #[test]
+    fn numbers_that_a_collector_rejects_are_counted_over_all_exports() {
+        // Field 1, a message of 20 bytes: 3 numbers rejected, "got s3cr3t-value".
+        let three = ok("\u{a}\u{14}\u{8}\u{3}\u{12}\u{10}got s3cr3t-value");
+        let (url, served) = collector(vec![three, OK, three]);
+        let export = open(url);
+        for _ in 0..2 {
+            export.shared.numbers.hand((Numbers::Final(Box::default()), None));
+            assert_eq!(export.shared.numbers.settle(LONGEST_END), 0);
+        }
+        export.ended(&Summary::default());
+        let said = export.close().unwrap();
+        assert!(said.contains(": the collector rejected 6 numbers, 3 of them final: got "), "{said}");
+        assert!(!said.contains("s3cr3t") && !said.contains("failed"), "{said}");
+        served.join().unwrap();
     }
 
     #[test]
@@ -322,15 +317,19 @@ mod tests {
     /// Every second snapshot is exported; one that would come before the last has ended is left out and counted.
     #[test]
     fn an_export_that_goes_on_is_not_waited_for() {
-        let (url, served) = collector(vec![OK]);
-        let mut export = open(url);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut export = open(format!("http://{}/", listener.local_addr().unwrap()));
         assert_eq!(
             [export.wants_so_far(), export.wants_so_far(), export.wants_so_far()],
             [false, true, false]
         );
-        export.shared.lock().sending = true;
+        export.shared.numbers.hand((Numbers::Final(Box::default()), None));
+        let mut going_on = listener.accept().unwrap().0;
         assert!(!export.wants_so_far());
-        export.shared.lock().sending = false;
+        let served = thread::spawn(move || {
+            serve(&mut going_on, OK);
+            serve(&mut listener.accept().unwrap().0, OK);
+        });
         export.ended(&Summary::default());
         assert!(
             export

@@ -27,6 +27,8 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Collector {
     /// Where to post them, `http://` or `https://`.
     pub url: String,
+    /// The URL as it is shown, without what its query says.
+    pub place: String,
     /// Headers of each request.
     pub headers: Vec<(String, String)>,
     /// Seconds from one export to the next, from 1.

@@ -47,8 +47,8 @@ pub fn bounded(plan: &Plan, model: &Model) -> Result<()> {
         .sum();
     if expected > MOST_REQUESTS {
         bail!(
-            "about {expected:.0e} requests are to be expected, and more than {MOST_REQUESTS:.0e} are not simulated: ask for less, or \
-             for a shorter time; users who wait for their answers need a think time, or a model that takes time (service, cable)"
+            "about {expected:.0e} requests are to be expected, and more than {MOST_REQUESTS:.0e} are not simulated: lower the load, or \
+             shorten the run; users who wait for their answers need a think time, or a model that takes time (service, cable)"
         );
     }
     Ok(())

@@ -79,8 +79,8 @@ pub fn of_summaries(plans: [&PlanSummary; 2]) -> Vec<Differs> {
 pub fn of_patience(recorded: &PlanSummary, simulated: &PlanSummary) -> Vec<Differs> {
     let spans = |plan: &PlanSummary| {
         [
-            ("time-out", plan.timeout_s),
-            ("connect time-out", plan.connect_timeout_s),
+            ("timeout", plan.timeout_s),
+            ("connect timeout", plan.connect_timeout_s),
             ("longest wait", plan.max_wait_s),
         ]
     };
@@ -329,7 +329,7 @@ mod tests {
         let all = of_patience(&patience(30.0), &patience(2.0));
         assert_eq!(
             (all[0].what.as_str(), all[0].recorded.as_str(), all[0].simulated.as_str()),
-            ("time-out", "30 s", "2 s")
+            ("timeout", "30 s", "2 s")
         );
         assert_eq!(of_patience(&patience(30.0), &PlanSummary::default()), []);
     }

@@ -79,13 +79,13 @@ fn feeds(setting: &Setting, all: &[Played]) -> Option<String> {
         )
     } else {
         format!(
-            "With {} it cannot keep itself up: even if all give up, {most:.2} times the capacity is asked for",
+            "With {} it cannot keep itself up: even if all give up, the load is {most:.2} times the capacity",
             setting.name(Variant::Plain)
         )
     };
     let does = if asked.above(1.0) && stuck(all, Variant::Plain)? {
         format!(
-            "Five minutes after the trigger each request makes {} attempts: {} times the capacity is asked for. The servers \
+            "Five minutes after the trigger each request makes {} attempts: the load is {} times the capacity. The servers \
              are busy {} % of the time, and {} % of their work is for clients who have given up",
             within(&attempts, 2),
             within(&asked, 2),
@@ -99,7 +99,7 @@ fn feeds(setting: &Setting, all: &[Played]) -> Option<String> {
             "and whether a backlog lasts is not known"
         };
         format!(
-            "Five minutes after the trigger each request makes {} attempts: {} times the capacity is asked for, {lasts}",
+            "Five minutes after the trigger each request makes {} attempts: the load is {} times the capacity, {lasts}",
             within(&attempts, 2),
             within(&asked, 2)
         )

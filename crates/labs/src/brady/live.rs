@@ -165,7 +165,7 @@ fn note(live: &Lived, simulated: &[Numbers]) -> String {
         n => format!("; {} of {} requests failed", n, live.numbers.launches),
     };
     format!(
-        "Live, {} launches: {groups}{grows}{failed}. {} Mean response time {} where {} was asked of the target.",
+        "Live, {} launches: {groups}{grows}{failed}. {} Mean response time {}; the target was set to {}.",
         headway_report::format::count(live.numbers.launches),
         hold_ups(live, simulated),
         headway_report::format::time(live.numbers.response_ms / 1e3),

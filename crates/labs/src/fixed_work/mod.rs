@@ -106,7 +106,7 @@ fn users(all: &[Played]) -> Table {
             .collect(),
     });
     Table {
-        title: "Fixed work: users active (first byte sent, last answer not come) after so many seconds"
+        title: "Fixed work: users active (first byte sent, last response not complete), by seconds from the start"
             .to_owned(),
         key: "fed by",
         source: SOURCE,

@@ -226,7 +226,7 @@ impl SerialServer {
         while self.control.asked() == 0 && self.clock.now() < ends {
             self.wait(None, Some(ends - self.clock.now()))?;
         }
-        // Whoever is answered may connect anew at once, and finds the place free. What the system refuses is asked for again after it.
+        // A client that is answered may connect anew at once, and finds the place free. What the system refuses is asked for again after it.
         let next = if self.control.asked() == 0 { self.listener.accept().ok() } else { None };
         let mut out = Vec::new();
         http.respond_rendered(&self.answer, &mut out);

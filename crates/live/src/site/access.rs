@@ -1,7 +1,7 @@
 //! Who is let in: a request that names this machine, and beyond loopback one that has the token.
 //!
 //! A page of another origin can make a browser send requests to this address under a name of its own (DNS rebinding): the header Host
-//! tells. Nothing here allows other origins to read an answer. Deliberately absent: users and rights; whoever has the token reads all.
+//! tells. Nothing here allows other origins to read an answer. Deliberately absent: users and rights; a reader with the token reads all.
 
 use super::{Page, Pages};
 use headway_wire::Head;

@@ -211,7 +211,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let begun = thread::Builder::new().name("reader".into()).spawn(move || {
             // The client may have closed the connection.
             let _ = converse(&mut socket, &seat.0);
-            // Closed for whoever else has it, too: a process that keeps a core from halting was forked from this one.
+            // Closed for other processes that have it, too: a process that keeps a core from halting was forked from this one.
             let _ = socket.shutdown(Shutdown::Both);
             drop(socket);
             drop(seat);

@@ -88,8 +88,8 @@ pub(crate) fn loads(study: &Study) -> Option<Section> {
     ];
     let mut section = by_point(study, "loads", "Load", "Load and outcome by point", columns, row)?;
     section.blocks.push(Note::faint(format!(
-        "load: work asked of each server of the busiest station per time, of which it can do 1; utilisation is that \
-         station's too.{} steady: whether a steady state was found.",
+        "load: offered load of each server of the busiest station (arrival rate x mean service time; it can do 1); \
+         utilisation is that station's too.{} steady: whether a steady state was found.",
         no_load(study)
     )));
     Some(section)

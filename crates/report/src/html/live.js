@@ -79,7 +79,7 @@ const show = () => {
   take(data);
   renew(data.markup);
   page.dataset.charts = String(data.charts);
-  // Whoever reads a value below the pointer goes on reading it.
+  // A reader who looks at a value below the pointer goes on reading it.
   drawPage((place) => !data.ended && place.matches(":hover"));
   page.dataset.number = String(data.number);
   page.dataset.ended = String(data.ended);

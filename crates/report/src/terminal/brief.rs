@@ -48,6 +48,9 @@ pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
     if let Some(text) = brief::connecting(summary) {
         page.labelled("connect", Tone::Plain, &text);
     }
+    if let Some(text) = summary.plan.as_ref().and_then(|plan| words::plan::left_out(plan.log.as_ref()?)) {
+        page.labelled("log", Tone::Plain, &text);
+    }
     times(page, summary);
     histogram::render(page, summary, style);
     beside::run(page, summary);
@@ -277,7 +280,7 @@ fn end(page: &mut Page, summary: &Summary, style: &Style) {
     let next = match (&style.next, &style.folder, summary.seed) {
         (Some(next), ..) => next.clone(),
         (None, Some(folder), _) => format!("headway report {folder} --details"),
-        (None, None, Some(seed)) => format!("--seed {seed} --details shows all there is to this run"),
+        (None, None, Some(seed)) => format!("--seed {seed} --details shows all numbers of this run"),
         (None, None, None) => return,
     };
     // Folders have long names: beside a narrow label most of them need one line.

@@ -39,6 +39,9 @@ pub(super) fn arrivals(page: &mut Page, summary: &Summary) {
         ]);
     }
     page.labelled("", Tone::Faint, asked.meaning);
+    if let Some(log) = summary.plan.as_ref().and_then(|plan| plan.log.as_ref()) {
+        page.labelled("log", Tone::Plain, &words::plan::log(log));
+    }
     if summary.lag.n > 0 || summary.blocked.n > 0 {
         table(page, &content::run::lateness(summary), "");
         let late = summary.lag.max.is_some_and(|max| max > 0.0);

@@ -68,16 +68,18 @@ pub fn known(run: &Recorded) -> Vec<Sentence> {
         Some(LoadVerdict::Invalid) => Some((
             Tone::Bad,
             format!(
-                "The load of {name} was INVALID: it did not send what was asked of it, so that its times are those of another \
-                 load, and a prediction for this one says nothing of them."
+                "The load of {name} was INVALID: it was not sent as planned. Its times are those of another load, of which a \
+                 prediction for this one says nothing."
             ),
         )),
         Some(LoadVerdict::Inconclusive) => Some((
             Tone::Warn,
-            format!("The load of {name} is INCONCLUSIVE: it is not shown that it sent what was asked of it."),
+            format!("The load of {name} is INCONCLUSIVE: it is not shown that the load was sent as planned."),
         )),
         Some(LoadVerdict::Valid) => None,
-        None => Some((Tone::Warn, format!("Whether {name} sent what was asked of it is not known."))),
+        None => {
+            Some((Tone::Warn, format!("It is not known whether the load of {name} was sent as planned.")))
+        }
     };
     let cut = run.interrupted.then(|| (Tone::Warn, format!("{name} was cut short.")));
     let notes = findings::remarks(&run.remarks, &run.notes).into_iter().map(|note| (Tone::Warn, note));

@@ -209,7 +209,8 @@ pub fn note(summary: &Summary) -> Option<String> {
     let mut note = "Reasons are counted over the whole run, warm-up included.".to_owned();
     if !others.is_empty() {
         let listed = plural(reasons.rows.len() as u64, "reason");
-        note += &format!(" Besides the {listed} listed, requests failed for others: {}.", others.join(", "));
+        note +=
+            &format!(" Apart from the {listed} listed, requests failed for others: {}.", others.join(", "));
     }
     Some(note)
 }

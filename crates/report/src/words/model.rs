@@ -9,8 +9,8 @@ use headway_stats::Summary;
 use headway_stats::summary::{Infinite, LittleIdentity, ModelPart, Simulation, Steady};
 
 /// What the columns of a table of parts mean.
-pub const COLUMNS: &str = "load: work asked of each server per time, of which it can do 1; in it: requests waiting or served, \
-                           averaged over time and copies.";
+pub const COLUMNS: &str = "load: offered load of each server (arrival rate x mean service time; it can do 1); in it: requests \
+                           waiting or served, averaged over time and copies.";
 
 /// Everything but the parts.
 pub fn model(summary: &Summary) -> Vec<Fact> {
@@ -38,10 +38,10 @@ pub fn model(summary: &Summary) -> Vec<Fact> {
     let wasted =
         simulation.wasted.filter(|&wasted| wasted > 0.0 || simulation.attempts_per_request.is_some());
     facts.extend(wasted.map(|wasted| {
-        let text = format!("{} of the servers' busy time went into what nobody waited for", share(wasted));
+        let text = format!("{} of the servers' busy time went into abandoned requests", share(wasted));
         Fact { tone: if wasted > 0.0 { Tone::Warn } else { Tone::Plain }, ..fact("in vain", text) }
     }));
-    facts.extend(timeout(summary).map(|text| fact("time-out", text)));
+    facts.extend(timeout(summary).map(|text| fact("timeout", text)));
     facts.push(little(&simulation.little));
     facts
 }
@@ -54,7 +54,7 @@ fn timeout(summary: &Summary) -> Option<String> {
     Some(format!("{}; {} of {all} ended so", patience(after), count(ended)))
 }
 
-/// The client's own time-out, which acts in virtual time too.
+/// The client's own timeout, which acts in virtual time too.
 pub(super) fn patience(after_s: f64) -> String {
     format!(
         "the client awaits a response for at most {}, as in a live run (timeout: in the scenario, or --timeout)",
@@ -96,7 +96,7 @@ pub fn steady(simulation: &Simulation) -> Fact {
                     Some(Infinite::MeanService) =>
                         format!("the mean service time of {} is infinite", part.name),
                     _ => format!(
-                        "{} is asked for {} its servers can do",
+                        "{} is offered {} its servers can do",
                         part.name,
                         times_what(part.offered.unwrap_or(0.0))
                     ),
@@ -216,10 +216,10 @@ mod tests {
         of.steady.found = false;
         assert!(text(&of).starts_with("none found: by MSER"), "{}", text(&of));
         of.parts = vec![ModelPart { name: "dynos".into(), offered: Some(1.25), ..ModelPart::default() }];
-        assert_eq!(text(&of), "none: dynos is asked for 1.25 times what its servers can do");
+        assert_eq!(text(&of), "none: dynos is offered 1.25 times what its servers can do");
         assert_eq!(steady(&of).tone, Tone::Warn);
         of.parts[0].offered = Some(f64::INFINITY);
-        assert_eq!(text(&of), "none: dynos is asked for infinitely more than its servers can do");
+        assert_eq!(text(&of), "none: dynos is offered infinitely more than its servers can do");
         assert_eq!(load(&of.parts[0]), "infinite");
         of.parts[0].infinite = Some(Infinite::MeanService);
         (of.parts[0].offered, of.steady.n) = (None, 6_000);
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!((load(&of.parts[0]), load_tone(&of.parts[0])), ("infinite".into(), Tone::Bad));
         of.parts[0].infinite = None;
         of.parts[0].offered = Some(1.0);
-        assert_eq!(text(&of), "none: dynos is asked for all that its servers can do");
+        assert_eq!(text(&of), "none: dynos is offered all that its servers can do");
     }
 
     #[test]

@@ -34,16 +34,20 @@ pub fn log(log: &PlanLog) -> String {
         }
         false => format!("stamps of {step}"),
     };
-    let rows = |n: u64, what: &str| (n > 0).then(|| format!("{} {what}", plural(n, "row")));
+    let parts: Vec<String> = [stamps].into_iter().chain(left_out(log)).collect();
+    format!("{}: {}", visible(&log.file), parts.join("; "))
+}
+
+/// What of a log does not arrive, if anything.
+pub fn left_out(log: &PlanLog) -> Option<String> {
+    let of = |n: u64, thing: &str, what: &str| (n > 0).then(|| format!("{} {what}", plural(n, thing)));
     let parts = [
-        Some(stamps),
-        rows(log.unreadable, "could not be read"),
-        (log.no_step > 0).then(|| {
-            format!("{} left out, which no step can send as they are logged", plural(log.no_step, "arrival"))
-        }),
-        rows(log.left_out, "left out, which are sessions or follow responses"),
+        of(log.unreadable, "row", "could not be read"),
+        of(log.no_step, "arrival", "left out, which no step can send as they are logged"),
+        of(log.left_out, "row", "left out, which are sessions or follow responses"),
     ];
-    format!("{}: {}", visible(&log.file), parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Why the verdict is what it is: findings and rules as sentences with their numbers, and what to do next.
 //!
-//! Absent: the findings' own texts, which say effect and cause and come from whoever found them.
+//! Absent: the findings' own texts, which say effect and cause ([`super::findings`]).
 
 use super::Tone;
 use super::asked::{Kind, kind};
@@ -338,7 +338,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
             "Warm up for longer, or run for longer. Compare percentiles of steady stretches alone."
         }
         Finding(FindingId::Overloaded) => {
-            "Ask for less, or give it more servers. Else read the response times together with the share that failed."
+            "Lower the load, or give it more servers. Else read the response times together with the share that failed."
         }
         Finding(FindingId::ClosedLoop) => {
             "Send the same rate as arrivals (-R, or `arrive` in a scenario). Response times are then those of independent users."

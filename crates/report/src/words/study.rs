@@ -258,8 +258,7 @@ pub fn notes(study: &Study, point: &Point) -> Vec<Sentence> {
     let remarks = findings::remarks(&point.remarks, &point.notes);
     let silent = remarks.is_empty();
     if let Some(load) = overloaded.filter(|_| silent) {
-        let text =
-            format!("There is no steady state: {busiest} is asked for {} it can do.", times_what(load));
+        let text = format!("There is no steady state: {busiest} is offered {} it can do.", times_what(load));
         all.push(say(Tone::Warn, text));
     } else if let Some(why) = point.why_not.as_ref().filter(|_| silent && point.found == Some(false)) {
         all.push(say(Tone::Warn, format!("No steady state was found: {}.", unsteady(why))));
@@ -400,9 +399,9 @@ mod tests {
         assert_eq!(texts[0], "No steady state was found: it drifts.");
         assert!(texts[1].starts_with("BROKEN: in 1 replication Little's identity"), "{texts:?}");
         (point.load, point.busiest) = (Some(1.25), Some("dynos".into()));
-        assert!(notes(&of, &point)[0].text.contains("dynos is asked for 1.25 times what it can do"));
+        assert!(notes(&of, &point)[0].text.contains("dynos is offered 1.25 times what it can do"));
         point.load = Some(f64::INFINITY);
-        assert!(notes(&of, &point)[0].text.contains("dynos is asked for infinitely more than it can do."));
+        assert!(notes(&of, &point)[0].text.contains("dynos is offered infinitely more than it can do."));
         let nothing = Study { warmup: WarmUp::Nothing, ..of };
         (point.load, point.found, point.little_holds) = (None, None, 20);
         assert_eq!(notes(&nothing, &point), []);

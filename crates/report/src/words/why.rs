@@ -105,7 +105,7 @@ fn by_file(why: &Why) -> Option<String> {
 
 /// Groups of users that were asked for (`--by-threads`) and are not told.
 fn groups(left_out: usize, too_large: &[u64], users: u64) -> String {
-    let more = (left_out > 0).then(|| format!("{left_out} more groups were asked for than are told"));
+    let more = (left_out > 0).then(|| format!("{left_out} more groups were asked for than are shown"));
     let sizes = too_large.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
     let large = (!too_large.is_empty()).then(|| match users {
         0 => format!("--by-threads {sizes}: the files name no users"),
@@ -188,7 +188,7 @@ fn by_rule(why: &Why) -> Option<String> {
 fn of_simulation(why: &Why) -> Option<String> {
     Some(match why {
         Why::NoSizes => "nothing is sent in a simulation, and so nothing has a size".into(),
-        Why::Overloaded => "there is no steady state: a part of the model is asked for more than it can do".into(),
+        Why::Overloaded => "there is no steady state: a part of the model is offered more than it can do".into(),
         Why::PilesUp => "there is no steady state: requests pile up throughout the measured phase".into(),
         Why::NotSteady { because: None } => "no steady state was found".into(),
         Why::NotSteady { because: Some(because) } => format!("no steady state: {}", unsteady(because)),
@@ -250,8 +250,7 @@ pub fn unsteady(stated: &Stated<Unsteady>) -> String {
         Unsteady::FixedWork => "fixed work has no steady state".into(),
         Unsteady::Interrupted => "the simulation was interrupted".into(),
         Unsteady::Overload { part, load, growth } => {
-            let asked =
-                format!("{part} is asked for {} it can do", times_what(load.unwrap_or(f64::INFINITY)));
+            let asked = format!("{part} is offered {} it can do", times_what(load.unwrap_or(f64::INFINITY)));
             growth.as_ref().map_or(asked.clone(), |growth| format!("{asked}, and {}", grew(growth)))
         }
         Unsteady::Growth { growth } => grew(growth),
@@ -396,7 +395,7 @@ mod tests {
         let short = Why::ShortRun { length_s: 2.0, needed_s: 100.0 };
         assert!(why(&short.into()).contains("lasts 2.00 s"));
         let few = Why::Groups { left_out: 2, too_large: vec![7, 9], users: 3 };
-        let text = "2 more groups were asked for than are told; --by-threads 7,9: there are 3 users, which stand for these groups";
+        let text = "2 more groups were asked for than are shown; --by-threads 7,9: there are 3 users, which stand for these groups";
         assert_eq!(why(&few.into()), text);
     }
 

@@ -2,7 +2,7 @@
 
 use super::{columns, samples, screen, well};
 use headway_stats::Summary;
-use headway_stats::summary::FailureReason;
+use headway_stats::summary::{FailureReason, PlanLog};
 
 #[test]
 fn a_run_that_went_well_takes_22_lines_and_each_thing_to_know_takes_few_more() {
@@ -33,6 +33,16 @@ fn a_run_that_went_well_takes_22_lines_and_each_thing_to_know_takes_few_more() {
     };
     assert_eq!(lines(&|s| fail(s, &["status"])), 1);
     assert_eq!(lines(&|s| fail(s, &["status", "protocol", "too-large", "tls", "check", "shed"])), 4 + 1);
+    // What a log has and the run has not; of a log that is played whole there is nothing to know.
+    let log = |s: &mut Summary, unreadable, no_step| {
+        let log = PlanLog { file: "a.log".into(), unreadable, no_step, ..PlanLog::default() };
+        s.plan.get_or_insert_default().log = Some(log);
+    };
+    assert_eq!([lines(&|s| log(s, 0, 0)), lines(&|s| log(s, 0, 7)), lines(&|s| log(s, 3, 0))], [0, 1, 1]);
+    let mut partly = well();
+    log(&mut partly, 0, 7);
+    let said = "  log         7 arrivals left out, which no step can send as they are logged\n";
+    assert!(screen(&partly).contains(said), "{}", screen(&partly));
     // Advice takes two more.
     assert_eq!(lines(&|s| fail(s, &["timeout"])), 3);
     assert_eq!(lines(&|s| fail(s, &["timeout", "reset", "connect-timeout", "dns", "tls"])), 4 * 3 + 1);

@@ -151,7 +151,7 @@ pub struct PartPoint {
 
 /// Little's law (Little 1961) on the whole run, from its empty beginning to its end: the integral of the number of requests in
 /// the model, and the sum of their times in it. The number is counted up when a request comes and down when it leaves, and
-/// whoever has not left counts until the end. The times are what is written down of each request: from when it came to when
+/// a request which has not left counts until the end. The times are what is written down of each request: from when it came to when
 /// it left, or, if it is found in the model at the end, to then. So it checks that requests are neither forgotten nor let out
 /// twice, and that each is let out at its own time; it does not check the numbers of the parts.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -4,10 +4,10 @@
 //! `kept` gathers what those by step need and measures them all, `sessions` counts the sessions beyond a bound, [`judge`]
 //! says what follows from a value, [`judge_runs`] what from one over several simulated runs, `simulated` what is not judged of a
 //! simulation. A threshold is judged on its value, as in k6; whether the value's interval lies astride
-//! the limit is told beside it. What is not known to keep to its limit does not pass: whoever stops a release by a threshold
+//! the limit is told beside it. What is not known to keep to its limit does not pass: a pipeline that stops a release by a threshold
 //! wants silence to stop it too.
 //!
-//! Deliberately absent: stopping a run (whoever plays it does), exit codes, and formats of reports.
+//! Deliberately absent: stopping a run (its player does), exit codes, and formats of reports.
 
 mod document;
 mod evaluate;

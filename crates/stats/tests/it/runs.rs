@@ -210,7 +210,7 @@ fn nothing_at_all_is_a_summary_too() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Every request that fell due ends in exactly one count, whatever became of it and whoever sent it.
+    /// Every request that fell due ends in exactly one count, whatever became of it and whichever user sent it.
     #[test]
     fn counts_add_up(
         rows in prop::collection::vec((0i64..10_000, 0u8..16, 0i64..3_000, 1u32..4), 0..120),

@@ -1,8 +1,8 @@
 //! A few servers with a queue each and a balancer that looks at them: the Markov chain itself, solved.
 
 /// The mean sojourn, in mean services, over `servers` exponential servers at a utilisation of `rho` to which Poisson
-/// arrivals go as `share` says: the probability of going to the i-th shortest, given the numbers present in order. Whoever
-/// finds `most` where it goes is turned away: that must be so many that it never happens.
+/// arrivals go as `share` says: the probability of going to the i-th shortest, given the numbers present in order. A
+/// request which finds `most` where it goes is turned away: choose `most` so large that it never happens.
 pub fn sojourn(servers: usize, rho: f64, most: u8, share: impl Fn(&[u8]) -> Vec<f64>) -> f64 {
     let states = sorted(servers, most);
     let index = |state: &[u8]| {

@@ -176,8 +176,8 @@ pub fn loss<'a>(truth: f64) -> Known<'a> {
     Known { error: 3.0 * truth, ..mean("loss", truth, |seen| Some(f64::from(u8::from(!seen.served)))) }
 }
 
-/// The share that waits, of trials that say by which law demands are drawn: whoever stays longer than its demand, by more
-/// than both are rounded. Who waits does so in company: the standard error may be ten times a mean's.
+/// The share that waits, of trials that say by which law demands are drawn: a request waits if it stays longer than its demand, by more
+/// than both are rounded. Those that wait do so together: the standard error may be ten times a mean's.
 pub fn waiting<'a>(truth: f64) -> Known<'a> {
     let waits = |seen: &Seen| Some(f64::from(u8::from(seen.sojourn - seen.demand > 2e-9)));
     Known { error: 10.0 * truth, ..mean("share that waits", truth, waits) }

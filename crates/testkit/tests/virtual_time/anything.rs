@@ -10,9 +10,21 @@ use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Sourc
 use headway_workload::users::{Level, UserPhase};
 use headway_workload::{Limits, Process, RequestKey, SessionControl, Shard};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use std::sync::Arc;
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
+
+/// Those of all crates: none sets a seed of its own.
+#[test]
+fn property_tests_draw_from_a_seed_that_is_known() {
+    let seed = ProptestConfig::default().rng_seed;
+    assert_ne!(
+        seed,
+        RngSeed::Random,
+        "cargo sets PROPTEST_RNG_SEED (.cargo/config.toml): run the tests with it"
+    );
+}
 
 /// Think times above zero: users whose every request fails at once would otherwise never end.
 fn think() -> impl Strategy<Value = &'static str> {

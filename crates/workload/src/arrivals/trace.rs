@@ -86,10 +86,23 @@ impl Logged {
 
 const EXAMPLE: &str = "trace(access.log,speed=2)";
 
-/// What may stand behind the name of a log.
-const OPTIONS: [&str; 6] = ["speed", "from", "to", "warmup", "spread", "requests"];
+/// What may stand behind the name of a log, each once: the name of an option, and what is accepted as its value.
+const OPTIONS: [(&str, &str); 6] = [
+    ("speed", "NUMBER"),
+    ("from", "TIME"),
+    ("to", "TIME"),
+    ("warmup", "TIME"),
+    ("spread", "yes|no"),
+    ("requests", "own"),
+];
 
 impl TraceOf {
+    /// How it is written, for help texts.
+    pub fn usage() -> String {
+        let options = OPTIONS.map(|(name, value)| format!(",{name}={value}"));
+        format!("trace(FILE{})", options.concat())
+    }
+
     /// Reads what stands between the brackets.
     fn parse(inner: &str) -> Result<TraceOf, UnitError> {
         let mut of = TraceOf {
@@ -101,12 +114,19 @@ impl TraceOf {
             spread: None,
             own: false,
         };
-        let (mut file, mut options) = (None, Vec::new());
+        let (mut file, mut options) = (None, Vec::<(&str, (&str, &str))>::new());
         for part in split_outside_brackets(inner) {
             match (file, part.trim().split_once('=')) {
-                (Some(_), Some(option)) => options.push((part, option)),
+                (Some(_), Some((name, value))) => {
+                    let name = name.trim();
+                    if options.iter().any(|(_, (before, _))| *before == name) {
+                        let wanted = format!("the only {name}=: write it once");
+                        return Err(UnitError::new(part.trim(), wanted));
+                    }
+                    options.push((part.trim(), (name, value.trim())));
+                }
                 (Some(_), None) => {
-                    let wanted = "after a log's name speed=NUMBER, from=TIME, to=TIME, warmup=TIME, spread=yes or spread=no, and requests=own";
+                    let wanted = format!("an option of a log: write {}", TraceOf::usage());
                     return Err(UnitError::new(part.trim(), wanted));
                 }
                 (None, _) => file = Some(part.trim()),
@@ -114,14 +134,14 @@ impl TraceOf {
         }
         for (part, (name, value)) in options {
             let time = |text| {
-                let wanted = format!("a time: write for example {}=10m", name.trim());
-                parse_time(text).map_err(|_| UnitError::new(part.trim(), wanted))
+                let wanted = format!("a time: write for example {name}=10m");
+                parse_time(text).map_err(|_| UnitError::new(part, wanted))
             };
-            match (name.trim(), value.trim()) {
+            match (name, value) {
                 ("speed", number) => {
                     let speed = parse_number(number).ok().filter(|speed| (0.001..=1e6).contains(speed));
                     let wanted = "a speed from 0.001 to 1000000: write for example speed=2";
-                    of.speed = speed.ok_or_else(|| UnitError::new(part.trim(), wanted))?;
+                    of.speed = speed.ok_or_else(|| UnitError::new(part, wanted))?;
                 }
                 ("from", text) => of.from = time(text)?,
                 ("to", text) => of.to = Some(time(text)?),
@@ -129,13 +149,14 @@ impl TraceOf {
                 ("spread", "yes") => of.spread = Some(true),
                 ("spread", "no") => of.spread = Some(false),
                 ("requests", "own") => of.own = true,
-                ("requests", _) => return Err(UnitError::new(part.trim(), "requests=own, or leave it out")),
-                ("spread", _) => return Err(UnitError::new(part.trim(), "spread=yes or spread=no")),
+                ("requests", _) => return Err(UnitError::new(part, "requests=own, or leave it out")),
+                ("spread", _) => return Err(UnitError::new(part, "spread=yes or spread=no")),
                 (name, _) => {
-                    let guess = nearest(name, OPTIONS);
+                    let names = OPTIONS.map(|(name, _)| name);
+                    let guess = nearest(name, names);
                     let guess = guess.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-                    let wanted = format!("one of {}={guess}", OPTIONS.join("=, "));
-                    return Err(UnitError::new(part.trim(), wanted));
+                    let wanted = format!("one of {}={guess}", names.join("=, "));
+                    return Err(UnitError::new(part, wanted));
                 }
             }
         }
@@ -482,7 +503,9 @@ mod tests {
             ("trace(a.log,speed=0)", "from 0.001"),
             ("trace(a.log,sped=2)", "did you mean speed?"),
             ("trace(a.log,spread=maybe)", "spread=yes or spread=no"),
-            ("trace(a.log,2)", "speed=NUMBER"),
+            ("trace(a.log,2)", "write trace(FILE,speed=NUMBER,"),
+            ("trace(a.log,speed=2,speed=2)", "'speed=2' is not the only speed=: write it once"),
+            ("trace(a.log,from=2s, from =3s)", "'from =3s' is not the only from="),
             ("trace(a.log,from=1m,to=30s)", "ends after from=60s"),
             ("trace(a.log,from=1)", "from=1"),
             ("trace(a.log,requests=all)", "requests=own, or leave it out"),

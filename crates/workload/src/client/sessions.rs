@@ -1,7 +1,7 @@
 //! The sessions and users of one shard: what each does at the moment, and when it wants to do something next.
 //!
 //! A thinking user costs a slot here and an entry in the heap of timers, some 150 bytes together; what its requests
-//! hold and what answers meant is kept by whoever sends them.
+//! hold and what answers meant is kept by the sender.
 
 use super::connections::NONE;
 use super::{ConnectionId, SessionId};

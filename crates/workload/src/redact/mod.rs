@@ -135,6 +135,14 @@ impl Redactor {
         }
     }
 
+    /// Hides, from now on, each value of the query of a URL, whatever its name.
+    pub fn know_query(&mut self, url: &str) {
+        for range in urls::of_query(url) {
+            self.know(&url[range.clone()]);
+            self.know(&urls::decoded(&url[range].replace('+', " ")));
+        }
+    }
+
     /// Hides, from now on, the values in a text that follow names of secrets: of a body, for example.
     pub fn know_in(&mut self, text: &str) {
         for range in scan::foreign(text, &self.names) {
@@ -164,6 +172,11 @@ impl Redactor {
     /// A URL or a path, with or without its scheme.
     pub fn hide_url<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.without(text, |text| urls::whole(text, &self.names))
+    }
+
+    /// A URL of a place that takes keys under any name: of its query only the names are left.
+    pub fn hide_query<'t>(&self, url: &'t str) -> Cow<'t, str> {
+        self.without(url, |url| [urls::whole(url, &self.names), urls::of_query(url)].concat())
     }
 
     /// The value of a header.

@@ -35,6 +35,24 @@ fn urls_lose_user_password_secret_parameters_and_fragment() {
 }
 
 #[test]
+fn a_place_of_keys_keeps_the_names_of_its_query_alone() {
+    let mut redactor = Redactor::default();
+    for (url, seen) in [
+        ("http://c/m?tenant=s3cr3t&x=&1", "http://c/m?tenant=<redacted>&x=&<redacted>"),
+        ("http://c/m?api-key=s3cr3t", "http://c/m?api-key=<redacted>"),
+        ("http://c/m", "http://c/m"),
+        ("c?&&a==&é=é", "c?&&a=<redacted>&é=<redacted>"),
+        ("http://u:s3cr3t@c?a=b?c=d#s3cr3t", "http://<redacted>@c?a=<redacted>#<redacted>"),
+        ("c#?a=b", "c#<redacted>"),
+    ] {
+        assert_eq!(redactor.hide_query(url), seen);
+        assert_eq!(Redactor::showing_all().hide_query(url), url);
+    }
+    redactor.know_query("http://c?tenant=a%20s3cr3t+value&bare-s3cr3t");
+    assert_eq!(redactor.hide("of a s3cr3t value and bare-s3cr3t"), "of <redacted> and <redacted>");
+}
+
+#[test]
 fn own_sentences_keep_their_words() {
     let mut redactor = Redactor::default();
     redactor.know("hunter2!x");

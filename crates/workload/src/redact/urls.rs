@@ -22,6 +22,22 @@ pub(super) fn whole(text: &str, names: &SecretNames) -> Vec<Range<usize>> {
     found
 }
 
+/// Where the values of a URL's query stand, whatever their names; what has no name is a value.
+pub(super) fn of_query(text: &str) -> Vec<Range<usize>> {
+    let Some(mut at) = text.find('?').map(|mark| mark + 1) else { return Vec::new() };
+    let end = text.find('#').unwrap_or(text.len()).max(at);
+    let mut found = Vec::new();
+    for pair in text[at..end].split('&') {
+        let value = at + pair.find('=').map_or(0, |sign| sign + 1);
+        at += pair.len();
+        if value < at {
+            found.push(value..at);
+        }
+        at += 1;
+    }
+    found
+}
+
 /// User and password of the authority that begins at `start`.
 fn user_and_password(text: &str, start: usize) -> Option<Range<usize>> {
     let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |i| start + i);

@@ -257,7 +257,7 @@ impl Scenario {
         }
     }
 
-    /// Something that is wrong at a place of the file, found by whoever reads on: a threshold, for example.
+    /// Something that is wrong at a place of the file, found by a later reader: a threshold, for example.
     pub fn complaint(&self, span: Span, title: &str, help: Option<&str>) -> Diagnostics {
         let problem = Problem::new(span, title);
         let problem = match help {

@@ -127,7 +127,7 @@ impl Keys {
             let problem = Problem::new(*span, format!("{what} has no use for '{key}'"));
             problem.help(match others {
                 [] => format!("write {of} alone"),
-                _ => format!("besides {of} it may have {}", others.join(", ")),
+                _ => format!("other keys that go with {of}: {}", others.join(", ")),
             })
         })
         .collect()

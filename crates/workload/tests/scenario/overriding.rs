@@ -161,7 +161,7 @@ fn a_level_of_none_is_blamed_where_it_was_put_and_not_the_phases_that_follow_it(
     let hold = "users: { arrive: { rate: 20/s }, phases: [{ hold: 10s }] }\njourney: [{ get: / }]\n";
     for (text, path) in [(hold, "rate"), (hold, "users.arrive.rate"), (ONE, "rate")] {
         let shown = mistakes(text, &[(path, "0")]);
-        assert!(shown.contains("nobody would come: it is 0 throughout"), "{shown}");
+        assert!(shown.contains("no users would come: it is 0 throughout"), "{shown}");
         assert!(shown.contains(&format!("| {path}=0\n")) && !shown.contains("phases:"), "{shown}");
         assert!(shown.contains("write a value above 0"), "{shown}");
     }

@@ -52,7 +52,7 @@ fn the_same_run_agrees_and_another_is_named() {
         "scenario: shop | kiosk",
         "rate: 60.0/s | 70.0/s",
         "duration: 20 s | 3.33 min",
-        "time-out: 30 s | 2 s",
+        "timeout: 30 s | 2 s",
         "longest wait: 30 s | 2 s",
     ];
     assert_eq!(told(&apart), named);
@@ -89,7 +89,7 @@ fn what_is_not_known_of_the_other_run_is_said() {
     let other = RecordedRun::new(&folder.path().join("audit.json"), &foreign);
     let beside = run(folder.path(), "sim", TEXT, Some(other)).beside.unwrap();
     let notes = headway_report::words::findings::remarks(&beside.run.remarks, &beside.run.notes);
-    assert!(notes[0].contains("What was asked of audit.json is not known"), "{notes:?}");
+    assert!(notes[0].contains("The plan of audit.json is not known"), "{notes:?}");
     assert!(beside.against.compared.iter().all(|of| of.agree.is_none() && of.why_not.is_some()));
     // A plan that cannot be read is no reason to do without what the summary tells.
     fs::write(folder.path().join(headway_records::folder::PLAN), "{}").unwrap();

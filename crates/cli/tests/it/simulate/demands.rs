@@ -59,7 +59,7 @@ fn each_point_of_a_sweep_is_held_to_its_thresholds() {
         (study.points[1].n, Some(true), headway_stats::summary::ThresholdUnit::Seconds)
     );
     let why = headway_report::words::why::why(study.points[3].thresholds[0].reason.as_ref().unwrap());
-    assert!(why.starts_with("no steady state: target is asked for 1.20 times"), "{why}");
+    assert!(why.starts_with("no steady state: target is offered 1.20 times"), "{why}");
     assert_eq!(exit::of_study(&study, false), exit::FINE, "a sweep is meant to cross");
 }
 

@@ -226,14 +226,14 @@ fn what_grows_and_what_is_short_is_said() {
     assert_eq!(study.points[0].remarks, []);
     assert!(notes(1).contains("relaxation times of its slowest part"), "{}", notes(1));
     let growing = notes(2);
-    assert!(growing.contains("There is no steady state: target is asked for 1.50 times"), "{growing}");
+    assert!(growing.contains("There is no steady state: target is offered 1.50 times"), "{growing}");
     assert!(growing.contains("requests in target grew by"), "{growing}");
     assert_eq!((study.points[2].found, study.points[2].busiest.as_deref()), (Some(false), Some("target")));
     assert_eq!((study.points[0].found, &study.points[0].why_not), (Some(true), &None));
     let turned_away = ONE.replace("servers: 1", "servers: 1, queue: 5");
     let study = played(&format!("{LOAD}{turned_away}"), &["--sweep", "rate=150,160"]);
     let shed = self::notes(&study.points[0]);
-    assert!(shed.contains("of what came to it failed"), "{shed}");
+    assert!(shed.contains("of its requests failed"), "{shed}");
     assert!((study.points[0].failed.mean - 1.0 / 3.0).abs() < 0.05, "{:?}", study.points[0].failed);
 }
 
@@ -299,7 +299,7 @@ fn what_was_given_up_is_a_lower_bound_and_is_not_compared() {
     assert!(fifo.response["mean"].lower_bound && fifo.response["mean"].ci95.is_none());
     assert!(fifo.curve.last().unwrap().0 < 0.95, "the curve goes on among what was given up");
     assert!(!fifo.response_ok["p99"].lower_bound && fifo.response_ok["p99"].mean <= 2.0);
-    assert!(study.differences.iter().all(|d| d.ok), "failures are as fast as the time-out is short");
+    assert!(study.differences.iter().all(|d| d.ok), "failures are as fast as the timeout is short");
     // Those who were served by first come first served waited for close to 2 s, beyond which there is nothing to be seen.
     let of: Vec<&str> = study.differences.iter().map(|d| d.of.as_str()).collect();
     assert_eq!(of, ["mean", "p50"]);

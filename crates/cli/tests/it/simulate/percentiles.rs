@@ -94,7 +94,7 @@ fn a_mean_with_few_given_up_keeps_its_interval() {
     let point = &study.points[0];
     let (mean, judged) = (point.response["mean"], &point.thresholds[0]);
     assert!(point.censored > 100 && point.censored < 1_000, "{}", point.censored);
-    assert!(mean.lower_bound, "without the time-out it were larger");
+    assert!(mean.lower_bound, "without the timeout it were larger");
     assert_eq!((mean.ci95, Some(mean.mean)), (judged.interval, judged.value), "one number, one interval");
     let [low, high] = mean.ci95.unwrap();
     assert!(low < 0.01 && high > 0.00998 && high - low < 2e-4, "{mean:?}");

@@ -168,7 +168,7 @@ impl Service {
             Ok(Response::from_parts(parts, body.with_config().limit(u64::MAX).read_to_vec()?))
         };
         let (tell, told) = oneshot::channel();
-        // Whoever does not wait for it any more does not hear of it.
+        // A caller that does not wait for it any more does not hear of it.
         let work = move || drop(tell.send(run()));
         let begun = thread::Builder::new().name("store".to_owned()).spawn(work);
         let answered = match begun {

@@ -1,8 +1,8 @@
 //! Cuts JMeter's XML into what stands at its top: whole samples, however deep they nest, without a tree and without
 //! waiting for the end of the file.
 //!
-//! Only brackets and quotes are looked at here. What is in an element, and whether its names match, is seen by whoever
-//! takes it.
+//! Only brackets and quotes are looked at here. What is in an element, and whether its names match, is seen by the
+//! caller.
 
 use memchr::{memchr, memchr2, memchr3, memmem};
 

@@ -65,7 +65,7 @@ fn text(of: &Loop) -> String {
             share(change.abs())
         ),
         Loop::ClosedLoop { open } => format!(
-            "Each request waited for the last response: less is asked of the target whenever it is slow. In this closed workload a \
+            "Each request waited for the last response: the target gets less load whenever it is slow. In this closed workload a \
              request was due at the response before it plus think time, and response times are conditional on the loop.{}",
             estimate(open)
         ),
@@ -113,7 +113,7 @@ fn next(remedy: &Remedy) -> String {
             time(*instead_of_s)
         ),
         Remedy::AskForLess => {
-            "Ask for less, or run longer. No stretch of it looks steady: more is asked of the target than it sustains, or the run is \
+            "Lower the load, or run longer. No stretch of it looks steady: the load is more than the target sustains, or the run is \
              too short."
                 .into()
         }

@@ -10,8 +10,8 @@ use headway_stats::summary::{Grows, Infinite, Stated, Unsteady};
 pub(super) fn told(of: &Model) -> Told {
     let told = Told::from(text(of));
     match of {
-        Model::FillsUp { .. } => told.and_next("Ask for less, or give it more servers."),
-        Model::NoSteadyState { .. } => told.and_next("Run for longer, or ask for less."),
+        Model::FillsUp { .. } => told.and_next("Lower the load, or give it more servers."),
+        Model::NoSteadyState { .. } => told.and_next("Run for longer, or lower the load."),
         Model::Infinite { .. } => told.and_next("Read percentiles, or bound the service times."),
         Model::PowerLaw { .. } => told.and_next("Read percentiles."),
         Model::TurnedAway { .. } => told.and_next(
@@ -133,15 +133,15 @@ fn fills_up(part: &str, load: Option<f64>, parts: usize, growth: Option<&Grows>)
 fn too_much(part: &str, load: Option<f64>, parts: usize, the: &str) -> (String, String) {
     let others = match parts {
         0 | 1 => String::new(),
-        2 => " Another part is asked for more than it can do too.".into(),
-        _ => format!(" {} other parts are asked for more than they can do too.", parts - 1),
+        2 => " Another part is offered more than it can do, too.".into(),
+        _ => format!(" {} other parts are offered more than they can do, too.", parts - 1),
     };
     match load {
         None => (
             format!("{the} mean service time of {part} is infinite"),
-            format!(" Whatever that part is asked for is more than it can do.{others}"),
+            format!(" Any load is more than that part can do.{others}"),
         ),
-        Some(load) => (format!("{part} is asked for {} its servers can do", times_what(load)), others),
+        Some(load) => (format!("{part} is offered {} its servers can do", times_what(load)), others),
     }
 }
 

@@ -8,11 +8,11 @@ use headway_stats::summary::evidence::{NoSteadyState, NotCompared, Remark};
 pub(super) fn sentence(of: &Remark) -> String {
     match of {
         Remark::LittleBroken { broken, of } => format!(
-            "Little's law does not hold in {broken} of {}: these numbers are not to be trusted, and this is a defect of the program.",
+            "Little's law does not hold in {broken} of {}: do not trust these numbers. It is a defect of Headway.",
             plural(*of, "run")
         ),
         Remark::RejectsExcess { part, load, failed } => format!(
-            "{} is asked for {} it can do: {} of what came to it failed, and the rest tells nothing of those.",
+            "{} is offered {} it can do: {} of its requests failed. Response times are those of the others.",
             part.as_deref().unwrap_or("A station"),
             times_what(load.unwrap_or(f64::INFINITY)),
             share(*failed)
@@ -37,7 +37,7 @@ pub(super) fn sentence(of: &Remark) -> String {
             "{n} of {} had fewer than 100 requests: too few to look for a steady state.",
             plural(*of, "run")
         ),
-        Remark::Beginning { why } => format!("Besides, {}.", unsteady(why)),
+        Remark::Beginning { why } => format!("Also, {}.", unsteady(why)),
         Remark::ShortForIntervals { length_s, times, relaxation_s, needed } => format!(
             "What is left of a run lasts {}: {} relaxation times of its slowest part ({}). Below {}, a single run has no intervals: they \
              would be too narrow.",
@@ -58,7 +58,7 @@ pub(super) fn sentence(of: &Remark) -> String {
         Remark::NotCompared { one, other, at, place, why } => not_compared([one, other], at, place, *why),
         Remark::NotJudged { threshold } => format!("{threshold} is not judged: {KEPT_BY_A_STUDY}."),
         Remark::LoadNotKnown { run } => {
-            format!("What was asked of {run} is not known, so that it may be another load.")
+            format!("The plan of {run} is not known: its load may be another one.")
         }
         Remark::PlanUnreadable { error } => {
             format!("Its plan cannot be read, so that only what its summary tells is compared: {error}.")

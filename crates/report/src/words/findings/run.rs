@@ -8,7 +8,7 @@ pub(super) fn told(of: &Run) -> Told {
     let told = Told::from(text(of));
     match of {
         Run::Ports { .. } => told.and_next(
-            "Connect from more addresses (--local-addr A,B), or ask for less. Or widen net.ipv4.ip_local_port_range.",
+            "Connect from more addresses (--local-addr A,B), or lower the load. Or widen net.ipv4.ip_local_port_range.",
         ),
         Run::Saturated { .. } => told.and_next("Add threads or machines."),
         Run::ClockOff { .. } | Run::ClockFree => told.and_next("Synchronise the machines' clocks (NTP)."),

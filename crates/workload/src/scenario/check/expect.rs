@@ -155,7 +155,7 @@ fn body(body: &written::BodyCheck, names: &Names, expect: &mut content::Expect) 
     if let (Some(min), Some(max)) = (&body.min, &body.max)
         && min.value > max.value
     {
-        let problem = Problem::new(max.span, "no body is both so long and so short");
+        let problem = Problem::new(max.span, "max is below min: no body fits");
         problems.push(problem.other(min.span, "at least"));
     }
     expect.body.extend(body.min.as_ref().map(|min| BodyCheck::at_least(min.value)));

@@ -175,7 +175,7 @@ fn constants(file: &written::File, names: &mut Names, reader: &mut Reader<'_>) {
 fn groups(file: &written::File, connections: Option<u32>, reader: &mut Reader<'_>) -> Option<Vec<Coming>> {
     let users = file.users.as_ref()?;
     if users.items.is_empty() {
-        return reader.complain(Problem::new(users.span, "a list of no groups: nobody would come"));
+        return reader.complain(Problem::new(users.span, "a list without groups: no users would come"));
     }
     let read: Vec<Option<Coming>> =
         users.items.iter().map(|group| users::coming(group, users.listed, reader)).collect();
@@ -205,7 +205,7 @@ fn groups(file: &written::File, connections: Option<u32>, reader: &mut Reader<'_
         let sockets = matches!(group.source, Connecting { .. });
         let who = if sockets { "sockets" } else { "users with a connection each" };
         let title = format!("{own} {who}, and no more than {cap} connections");
-        let problem = Problem::new(group.at, title).other(file.keys.at("connections"), "at most so many");
+        let problem = Problem::new(group.at, title).other(file.keys.at("connections"), "the connection cap");
         reader.problems.push(
             problem.help(match sockets {
                 true => format!("raise connections (-c) above {own}, for what is accepted comes on top, or ask for fewer"),
@@ -236,7 +236,7 @@ fn extent(file: &written::File, coming: &[Coming], reader: &mut Reader<'_>) -> O
     }
     let measured = coming.iter().any(|group| group.source.comes_after(warm));
     if !measured {
-        let problem = Problem::new(at, "nobody would come after warm-up");
+        let problem = Problem::new(at, "no users would come after the warm-up");
         return reader.complain(problem.help("a phase that counts needs a value above 0"));
     }
     Some((warm, end))

@@ -107,7 +107,7 @@ impl Origins {
             return Err(Problem::new(span, format!("{origin} is no origin of HTTP")).help(HELP));
         }
         if self.others.len() >= MOST {
-            let problem = Problem::new(span, format!("more than {MOST} origins besides the target"));
+            let problem = Problem::new(span, format!("more than {MOST} origins in addition to the target"));
             return Err(problem.help("split the scenario"));
         }
         let is_h2c = origin.scheme == Scheme::H2c;

@@ -127,7 +127,7 @@ pub(super) fn settle(
 /// Checks that somebody comes at all.
 fn finish(pieces: Vec<Piece>, warm: Nanos, at: Span, reader: &mut Reader<'_>) -> Option<Phases> {
     if pieces.iter().all(|p| p.from <= 0.0 && p.to <= 0.0) {
-        let problem = Problem::new(at, "nobody would come: it is 0 throughout");
+        let problem = Problem::new(at, "no users would come: it is 0 throughout");
         return reader.complain(problem.help("write a value above 0"));
     }
     let end = pieces.iter().map(|p| p.length).sum();

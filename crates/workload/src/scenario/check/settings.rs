@@ -302,7 +302,7 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
     let times = [("timeout", &file.timeout), ("connect-timeout", &file.connect_timeout)];
     for (key, time) in times {
         if let Some(time) = time.as_ref().filter(|time| time.value <= Nanos::ZERO) {
-            let problem = Problem::new(time.span, format!("{key} 0s gives nobody time to answer"));
+            let problem = Problem::new(time.span, format!("{key} 0s leaves no time for a response"));
             reader.problems.push(problem.help("write a time above zero"));
         }
     }

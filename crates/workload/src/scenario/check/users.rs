@@ -314,7 +314,9 @@ fn work(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
 /// A number of users or sessions, of which there must be some.
 fn users(count: &Count, reader: &mut Reader<'_>) -> Option<u64> {
     match count.value {
-        0 => reader.complain(Problem::new(count.span, "nobody would come").help("write a number from 1 up")),
+        0 => {
+            reader.complain(Problem::new(count.span, "no users would come").help("write a number from 1 up"))
+        }
         n if n > MOST_USERS => reader.complain(
             Problem::new(count.span, format!("{n} are more than this program can keep apart"))
                 .help(format!("write at most {MOST_USERS}")),

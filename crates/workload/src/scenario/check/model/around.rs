@@ -165,7 +165,7 @@ pub(super) fn timeout(written: &OrFull<Time, written::Timeout>, reader: &mut Rea
             (keys.after.as_ref()?, keys.cancel.as_ref().map_or(Cancel::Never, |word| word.value))
         }
     };
-    Some(Timeout { after: above_zero(after, "a time-out of no time", reader)?, cancel })
+    Some(Timeout { after: above_zero(after, "a timeout of no time", reader)?, cancel })
 }
 
 pub(super) fn hedge(written: &OrFull<Time, written::Hedge>, reader: &mut Reader<'_>) -> Option<Hedge> {

@@ -158,7 +158,7 @@ fn sort(written: &ModelPart, reader: &mut Reader<'_>) -> Sort {
     if let Some(copies) = &written.copies {
         match copies.value {
             0 => reader.problems.push(
-                Problem::new(copies.span, "no copies: nobody would ever be served")
+                Problem::new(copies.span, "no copies: no request would ever be served")
                     .help("write a number from 1 up"),
             ),
             _ => {
@@ -293,7 +293,7 @@ fn bounds(drafts: &[Draft<'_>], order: &[usize], reader: &mut Reader<'_>) {
                 (draft.sort, next.written.copies.as_ref().filter(|c| c.value > 1))
             {
                 let title = format!("nothing chooses among the {} copies of '{}'", copies.value, next.name);
-                let problem = Problem::new(edge.at, title).other(copies.span, "so many");
+                let problem = Problem::new(edge.at, title).other(copies.span, "its copies");
                 reader.problems.push(problem.help("add balancer: random, or another policy"));
             }
             let next = &mut reached[edge.to];

@@ -19,7 +19,7 @@ const MOST_SPEEDS: usize = 100_000;
 pub(super) fn settle(part: &ModelPart, labels: &[String], reader: &mut Reader<'_>) -> Option<Station> {
     let servers = match &part.servers {
         Some(servers) if servers.value == 0 => reader.complain(
-            Problem::new(servers.span, "no servers: nobody would ever be served")
+            Problem::new(servers.span, "no servers: no request would ever be served")
                 .help("write a number from 1 up"),
         ),
         Some(servers) => number(servers, 1..=MOST_SERVERS, reader),
@@ -64,7 +64,7 @@ fn discipline(part: &ModelPart, labels: &[String], reader: &mut Reader<'_>) -> O
     };
     let at = written.map_or(part.keys.span, |word| word.span);
     let Some(classes) = part.classes.as_ref().filter(|classes| !classes.0.is_empty()) else {
-        let problem = Problem::new(at, "priority without classes: nobody would go before anybody");
+        let problem = Problem::new(at, "priority without classes: all requests would have the same priority");
         return reader.complain(problem.help(format!(
             "add classes: with names of steps, for example {{ {}: 0 }}",
             labels.first().map_or("add", String::as_str)
