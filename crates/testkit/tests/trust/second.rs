@@ -114,8 +114,8 @@ fn knowledge() -> Vec<Experiment> {
 fn time_outs() -> Vec<Experiment> {
     let station = |timeout: &str| format!("{{ servers: 2, service: exp(1ms), timeout: {timeout} }}");
     vec![
-        ("timeout", 1_700.0, station("4ms")),
-        ("timeout, called back", 2_000.0, station("{ after: 4ms, cancel: true }")),
+        ("time-out", 1_700.0, station("4ms")),
+        ("time-out, called back", 2_000.0, station("{ after: 4ms, cancel: true }")),
     ]
 }
 
@@ -239,7 +239,7 @@ fn what_is_a_little_different_is_seen() {
         (breakers(), "breaker, overloaded", "probes: 2", "probes: 1"),
         (breakers(), "breaker, overloaded", "share: 0.4", "share: 0.5"),
         (knowledge(), "stale", "every: 3ms", "every: 4ms"),
-        (time_outs(), "timeout, called back", "cancel: true", "cancel: false"),
+        (time_outs(), "time-out, called back", "cancel: true", "cancel: false"),
     ];
     for (experiments, name, right, wrong) in table {
         let (_, rate, model) = experiments.into_iter().find(|(of, ..)| *of == name).unwrap();
