@@ -4,23 +4,23 @@ from collections import Counter
 
 from certificates import Authority
 from check_proxy import Tinyproxy
-from harness import Nginx, all_ended, check, conserved, contains, environment, equal, expect, flat, free_port, headway, run
+from harness import LoggedNginx, Nginx, all_ended, check, conserved, contains, environment, equal, expect, flat, free_port, headway, run
 
 SECRET = "planted-marker-77"
 LOAD = ["-R", "40", "-d", "500ms", "--arrivals", "constant"]
 
 
-class Sites:
+class Sites(LoggedNginx):
     """nginx with a site on 127.0.0.1 without TLS, and one on 127.0.0.2 with TLS and HTTP/2."""
 
     def __init__(self, tmp):
-        self.authority, self.plain, self.tls, self.down, self.access = Authority(tmp), free_port(), free_port(), free_port(), tmp / "access.log"
+        self.authority, self.plain, self.tls, self.down = Authority(tmp), free_port(), free_port(), free_port()
         ours = self.authority.server("good", "DNS:api.example,IP:127.0.0.2")
         self.first, self.second = f"http://127.0.0.1:{self.plain}", f"https://127.0.0.2:{self.tls}"
-        self.nginx = Nginx(
+        super().__init__(
             tmp,
-            "log_format seen '$server_port $server_protocol $http_host $ssl_server_name $request_method $request_uri "
-            f"[$http_cookie] [$http_authorization] [$http_x_tag] [$http_x_note] $connection'; access_log {self.access} seen; "
+            "$server_port $server_protocol $http_host $ssl_server_name $request_method $request_uri "
+            "[$http_cookie] [$http_authorization] [$http_x_tag] [$http_x_note] $connection",
             f"server {{ listen 127.0.0.1:{self.plain}; location = /away {{ add_header Set-Cookie 'here=1; Path=/'; return 302 {self.second}/landed; }} "
             f"location = /lost {{ return 302 http://127.0.0.9:1/; }} location / {{ add_header Set-Cookie 'here=1; Path=/'; return 200 'one'; }} }} "
             f"server {{ listen 127.0.0.2:{self.tls} ssl http2; {ours} location = /back {{ return 302 {self.first}/home; }} "
@@ -28,17 +28,9 @@ class Sites:
         )
         self.trusting = ["--cacert", self.authority.certificate]
 
-    def __enter__(self):
-        self.nginx.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        return self.nginx.__exit__(*error)
-
     def seen(self):
         """What nginx logged since the last call: requests, and connections by port."""
-        lines = [line.rsplit(" ", 1) for line in self.access.read_text().splitlines()]
-        new, self.read = lines[getattr(self, "read", 0):], len(lines)
+        new = [line.rsplit(" ", 1) for line in self.lines()]
         return Counter(line for line, _ in new), Counter(port for port, _ in {(line.split()[0], number) for line, number in new})
 
 
