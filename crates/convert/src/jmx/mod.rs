@@ -44,7 +44,7 @@ pub fn scenario(file: &str, text: &str, choices: &Choices) -> Result<Converted> 
         .as_deref()
         .map(|target| super::openapi::base(target).with_context(|| format!("--target {target}")));
     let given = given.transpose()?;
-    // First the hosts, then the steps of the one that is taken.
+    // First the hosts, of which one is the target, then the steps.
     let mut survey = Conversion::new(file, choices, None);
     survey.plan(&elements)?;
     let home = survey.most_frequent();
@@ -79,7 +79,7 @@ struct Conversion<'p, 'c> {
     choices: &'c Choices,
     draft: Draft,
     values: Values<'p>,
-    /// The host whose requests are taken (none: those without one); not settled in the first pass.
+    /// The host that is the target, if any request names one; not settled in the first pass.
     home: Option<Option<String>>,
     /// Hosts of requests, and how many each has.
     hosts: Vec<(Option<String>, usize)>,
@@ -646,16 +646,13 @@ impl<'p, 'c> Conversion<'p, 'c> {
         self.draft.finish().with_context(|| file.to_owned())
     }
 
-    /// Whether a request goes to the host whose requests are taken; counts it.
-    fn is_at_home(&mut self, host: Option<String>) -> bool {
+    /// The origin of a request to that host, which is counted; none: that of the target.
+    fn origin(&mut self, host: Option<String>) -> Option<String> {
         match self.hosts.iter_mut().find(|(known, _)| *known == host) {
             Some((_, n)) => *n += 1,
             None => self.hosts.push((host.clone(), 1)),
         }
-        match &self.home {
-            None => true,
-            Some(home) => host.is_none() || host == *home,
-        }
+        host.filter(|host| self.home.as_ref().is_some_and(|home| home.as_ref() != Some(host)))
     }
 }
 
