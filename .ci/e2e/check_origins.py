@@ -1,5 +1,8 @@
 """Several origins in one run, against nginx: steps that are whole URLs, redirects from one to another, one that is down, a proxy."""
 
+import contextlib
+import json
+import socket
 from collections import Counter
 
 from certificates import Authority
@@ -142,6 +145,36 @@ def down(tmp):
         contains(reason, f"{nowhere}: connecting to 127.0.0.1:{site.down}", "the reason")
         seen = site.seen()[0]
         equal(sum(seen.values()), rows["GET /"] + rows[f"GET {site.second}/y"], "requests to the others")
+
+
+@check("origins: one that does not answer, or takes no connection, is named by what was given up there")
+def silent(tmp):
+    with Sites(tmp) as site, contextlib.ExitStack() as sockets:
+        def listening(backlog):
+            listener = sockets.enter_context(socket.create_server(("127.0.0.1", 0), backlog=backlog))
+            return listener, f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+        # The kernel takes connections, and nobody reads; where the queue is full, it takes none.
+        _, mute = listening(100)
+        full, shut = listening(0)
+        for _ in range(2):
+            waiting = sockets.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        users = "{ arrive: { process: constant, rate: 20/s }, phases: [ { hold: 1s } ] }"
+        file = written(tmp, "silent.yaml", site, users, ["get: /", f"get: {mute}/x", f"get: {shut}/y"], "timeout: 300ms\nconnect-timeout: 200ms\n")
+        ended = run(file, tmp=tmp, name="silent")
+        conserved(ended.summary)
+        rows = {(row["outcome"], row["reason"], row["origin"]): row["n"] for row in ended.summary["failure_reasons"]["rows"]}
+        late = ("timeout", f"{mute}: no complete response within 300ms", mute)
+        closed = ("connect-timeout", f"{shut}: no connection within 200ms", shut)
+        equal(set(rows), {late, closed}, "reasons")
+        counts = {outcome: n for outcome, n in ended.summary["outcomes"].items() if outcome != "ok"}
+        equal(counts, {late[0]: rows[late], closed[0]: rows[closed]}, "outcomes, against rows")
+        again = headway("report", ended.folder, "--recompute", "--json", tmp / "again.json", cwd=tmp)
+        again.exits(0, 98)
+        told = json.loads((tmp / "again.json").read_text())["failure_reasons"]
+        equal({(row["outcome"], row["reason"], row["origin"]): row["n"] for row in told["rows"]}, rows, "computed again")
 
 
 @check("origins: through a proxy, requests without TLS are forwarded, and those with it have a tunnel")

@@ -234,6 +234,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             self.count_surplus(id as ConnectionId);
         }
         self.client.finish_all(now);
+        for (key, &n) in self.client.given_up() {
+            let told = self.report.given_up.get(key).copied().unwrap_or(0);
+            self.report.given_up.insert(*key, n.saturating_sub(told));
+        }
         if let (Some(before), Some(after)) = (before, host::scheduled()) {
             self.report.runqueue_wait = Some(after.waited - before.waited);
             self.report.processor = Some(after.ran - before.ran);

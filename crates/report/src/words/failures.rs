@@ -113,17 +113,18 @@ pub fn advice(kind: KnownFailure) -> &'static str {
 
 /// What is the same for all requests of a row: its text, or the limit that they met.
 pub fn reason(row: &FailureReason) -> Cow<'_, str> {
-    row.limit.map_or(Cow::from(&row.reason), |limit| limit_met(limit).into())
+    row.limit.map_or(Cow::from(&row.reason), |limit| limit_met(limit, row).into())
 }
 
 /// The reason of one of them with what it met.
 pub fn example(row: &FailureReason) -> Cow<'_, str> {
-    row.limit.map_or(Cow::from(&row.example), |limit| limit_met(limit).into())
+    row.limit.map_or(Cow::from(&row.example), |limit| limit_met(limit, row).into())
 }
 
-fn limit_met(limit: LimitMet) -> String {
+fn limit_met(limit: LimitMet, row: &FailureReason) -> String {
+    let named = row.origin.as_ref().map_or(String::new(), |origin| format!("{origin}: "));
     // As a user types it: 250ms.
-    let within = |what: &str, within_s| format!("{what} within {}", Nanos::from_secs_f64(within_s));
+    let within = |what: &str, within_s| format!("{named}{what} within {}", Nanos::from_secs_f64(within_s));
     match limit {
         LimitMet::Response { within_s } => within("no complete response", within_s),
         LimitMet::Connection { within_s } => within("no connection", within_s),
@@ -257,6 +258,9 @@ mod tests {
         ] {
             assert_eq!(text(Some(limit)), (words.into(), words.into()));
         }
+        let limit = Some(LimitMet::Response { within_s: 10.0 });
+        let row = FailureReason { origin: Some("https://api.example".into()), ..of(limit) };
+        assert_eq!(reason(&row), "https://api.example: no complete response within 10s");
     }
 
     #[test]
