@@ -177,6 +177,34 @@ def silent(tmp):
         equal({(row["outcome"], row["reason"], row["origin"]): row["n"] for row in told["rows"]}, rows, "computed again")
 
 
+@check("origins: an extracted link is followed where the run names its origin, without the secrets of its step, and is named elsewhere")
+def links(tmp):
+    with Sites(tmp) as site:
+        # Where nginx says that it leads: to the second site, and to a place that nobody names.
+        def ran(name, path, more, users="{ work: { requests: 12, users: 2 } }"):
+            steps = [f"{{ get: {path}, expect: {{ status: 302 }}, extract: {{ link: {{ header: Location }} }} }}",
+                     f"{{ get: '{{{{link}}}}', name: link, headers: {{ Authorization: Bearer {SECRET}, X-Tag: all }} }}"]
+            return run(written(tmp, name, site, users, steps, more), *site.trusting, tmp=tmp, name=name[:-5])
+
+        origins = f"origins: [ '{site.second}' ]\n"
+        ended = ran("link.yaml", "/away", origins)
+        all_ended(ended, "ok")
+        requests, connections = site.seen()
+        landed = f"{site.tls} HTTP/2.0 127.0.0.2:{site.tls} - GET /landed [-] [-] [all] [-]"
+        equal({line: n for line, n in requests.items() if "/away" not in line}, {landed: 6}, "what the other origin saw")
+        equal(connections, Counter({str(site.plain): 2, str(site.tls): 2}), "connections: one of each user to each origin")
+        equal(ended.summary["by_label"]["link"]["n"], 6, "requests of the link")
+        shared = ran("shared.yaml", "/away", origins, "{ arrive: { process: constant, rate: 40/s }, phases: [ { hold: 500ms } ] }")
+        all_ended(shared, "ok")
+        equal(sum(n for line, n in site.seen()[0].items() if landed == line), 20, "links of sessions that arrive")
+        lost = ran("lost.yaml", "/lost", origins)
+        equal(lost.summary["by_label"]["link"]["outcomes"], {"unsent": 6}, f"outcomes of links elsewhere ({lost})")
+        row = next(row for row in lost.summary["failure_reasons"]["rows"])
+        equal((row["outcome"], row["kind"], row["reason"]), ("unsent", "redirect-elsewhere", "link: the link leads to http://127.0.0.9:1"), "the reason")
+        contains(row["advice"], "give --origin", "the advice")
+        equal(sum(site.seen()[0].values()), 6, "requests of the run whose links lead elsewhere")
+
+
 @check("origins: through a proxy, requests without TLS are forwarded, and those with it have a tunnel")
 def proxied(tmp):
     with Sites(tmp) as site, Tinyproxy(tmp) as proxy:

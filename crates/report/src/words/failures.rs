@@ -75,7 +75,7 @@ pub fn advice(kind: KnownFailure) -> &'static str {
             "The body was empty, not JSON: -H 'Accept: application/json' asks for JSON; `expect: { status: 200 }` finds a 204."
         }
         KnownFailure::RedirectElsewhere => {
-            "Redirects are followed only to origins that the run names: give --origin (`origins:`) with that place, if the load may go there."
+            "Redirects and links are followed only to origins that the run names: give --origin (`origins:`) with that place, if the load may go there."
         }
         KnownFailure::TooManyRedirects => {
             "The target redirects in a circle, or further than `redirects:` allows: look with curl -vL; -H 'Cookie: ...' may help."

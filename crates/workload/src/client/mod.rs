@@ -546,6 +546,13 @@ impl<S: RecordSink> Client<S> {
         &self.limits
     }
 
+    /// Requests of these steps of the session go to the origins of these numbers, as what it extracted leads there; in place of what was told
+    /// before. Those of other steps go where the journey says. Holds until the session, or round of a user, is over.
+    #[inline]
+    pub fn lead(&mut self, session: SessionId, leads: Vec<(u16, u16)>) {
+        self.sessions.lead(session, leads);
+    }
+
     /// Requests whose time was over, by how they ended ([`Outcome::Timeout`], [`Outcome::ConnectTimeout`]) and the number of the origin that
     /// they went to.
     pub fn given_up(&self) -> &BTreeMap<(Outcome, u16), u64> {

@@ -56,11 +56,16 @@ impl Origins {
         Ok(Some((origin, rest)))
     }
 
-    /// Those that redirects may lead to besides. The same host by https is named with it, where both have their usual ports, and it is not
-    /// said where they are.
-    pub fn of_redirects(&mut self, file: &written::File, followed: bool, reader: &mut Reader<'_>) {
+    /// Those that redirects may lead to besides, if they are `followed`, or links, if any step is one. The same host by https is named with it
+    /// for redirects, where both have their usual ports, and it is not said where they are.
+    pub fn of_redirects(
+        &mut self,
+        file: &written::File,
+        (followed, links): (bool, bool),
+        reader: &mut Reader<'_>,
+    ) {
         for text in file.origins.iter().flatten() {
-            if !followed {
+            if !followed && !links {
                 let problem = Problem::new(text.span, "no redirect is followed, so that none leads there");
                 reader.problems.push(problem.help("add redirects: 10 (-L), or leave it out"));
                 return;
