@@ -136,7 +136,7 @@ def hosts(tmp):
         made, seen = played("curl", "from-curl", f"curl -H '{key}' {shop.url}/a '{api.url}/b?c=1' --next -X PUT {api.url}/d")
         keyed = SECRETS[0]
         equal(seen, [Counter({("GET", "/a", keyed): 4}), Counter({("GET", "/b?c=1", keyed): 4, ("PUT", "/d", None): 4})], "requests of the command")
-        contains(made.err, f"Besides the target, steps go to {api.url} (2).", "stderr")
+        contains(made.err, f"Steps also go to {api.url} (2).", "stderr")
 
         secret = [("X-Api-Key", SECRETS[0]), ("User-Agent", "Mozilla/5.0 (test)")]
         entries = [

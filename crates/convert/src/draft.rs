@@ -340,13 +340,13 @@ impl Draft {
         let origins = self.other_origins();
         if origins.len() > MOST_ORIGINS {
             bail!(
-                "it would go to {} origins besides its target, and a scenario goes to at most {MOST_ORIGINS}: leave some out",
+                "it would go to {} origins other than its target, and a scenario goes to at most {MOST_ORIGINS}: leave some out",
                 origins.len()
             );
         }
         if !origins.is_empty() {
             let list: Vec<String> = origins.iter().map(|(origin, n)| format!("{origin} ({n})")).collect();
-            self.warnings.push(format!("Besides the target, steps go to {}.", list.join(", ")));
+            self.warnings.push(format!("Steps also go to {}.", list.join(", ")));
         }
         let common = self.hoist_headers();
         let mut file = Map::new();

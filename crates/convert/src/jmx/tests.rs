@@ -345,7 +345,7 @@ fn hosts_besides_the_most_frequent_are_origins_of_their_steps() {
         "'unknown' (HTTPSamplerProxy): its host '${none}' is none that is known before a run: it goes to the target",
         "'api' (HTTPSamplerProxy): its header Authorization, a secret, goes to https://api.example too",
         "'home' (HTTPSamplerProxy): the property PORT is taken at its default, 8080",
-        "Besides the target, steps go to http://cdn.example (1), https://api.example (1), https://api.example:8443 (1).",
+        "Steps also go to http://cdn.example (1), https://api.example (1), https://api.example:8443 (1).",
     ] {
         assert!(converted.notes.iter().any(|note| note.contains(part)), "{part}: {:?}", converted.notes);
     }
