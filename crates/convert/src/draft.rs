@@ -439,7 +439,7 @@ impl Draft {
     }
 
     /// The origins of steps besides the target, in the order of their first steps, and how many steps go to each.
-    fn other_origins(&self) -> Vec<(String, usize)> {
+    pub(super) fn other_origins(&self) -> Vec<(String, usize)> {
         let mut origins: Vec<(String, usize)> = Vec::new();
         let mut places = HashMap::new();
         for origin in self.all_steps().into_iter().filter_map(|step| step.origin.as_deref()) {

@@ -103,6 +103,8 @@ struct Conversion<'p, 'c> {
     /// Most time of any sampler, in milliseconds: for an answer, and for a connection.
     timeouts: [Vec<u64>; 2],
     follows: bool,
+    /// Whether a header of a step is a secret.
+    has_secrets: bool,
 }
 
 impl<'p, 'c> Conversion<'p, 'c> {
@@ -126,6 +128,7 @@ impl<'p, 'c> Conversion<'p, 'c> {
             disabled: 0,
             timeouts: [Vec::new(), Vec::new()],
             follows: false,
+            has_secrets: false,
         }
     }
 
@@ -620,6 +623,10 @@ impl<'p, 'c> Conversion<'p, 'c> {
         }
         if self.follows {
             self.draft.settings.push(("redirects", REDIRECTS.to_owned()));
+            if self.has_secrets && !self.draft.other_origins().is_empty() {
+                let what = "a redirect from one origin to another takes no header with a secret along; in JMeter it does";
+                self.draft.warnings.push(format!("{file}: {what}"));
+            }
         }
         let mut samplers = 0;
         elements

@@ -179,6 +179,7 @@ impl<'p> Conversion<'p, '_> {
                 continue;
             }
             let secret = constant.and_then(|text| self.draft.secrets.header(&name, &text));
+            self.has_secrets |= secret.is_some();
             if let (Some(_), Some(origin)) = (&secret, &step.origin) {
                 let what = format!("its header {name}, a secret, goes to {origin} too, as in the plan");
                 self.warn(element, &what);
