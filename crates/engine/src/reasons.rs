@@ -88,12 +88,17 @@ mod tests {
             ..FailureReason::default()
         };
         let worker = |rows| FailureReasons { rows, ..FailureReasons::default() };
-        let first = worker(vec![of(Outcome::Timeout, "http://a", 1), of(Outcome::ConnectTimeout, "http://b", 2)]);
+        let first =
+            worker(vec![of(Outcome::Timeout, "http://a", 1), of(Outcome::ConnectTimeout, "http://b", 2)]);
         let second = worker(vec![of(Outcome::Timeout, "http://a", 1), of(Outcome::Timeout, "http://b", 1)]);
         let mut summary = limited();
         explain(&mut summary, &[first, second]);
-        let origins: Vec<_> =
-            summary.failure_reasons.rows.iter().map(|row| (row.origin.as_deref(), row.limit, row.n)).collect();
+        let origins: Vec<_> = summary
+            .failure_reasons
+            .rows
+            .iter()
+            .map(|row| (row.origin.as_deref(), row.limit, row.n))
+            .collect();
         let response = Some(LimitMet::Response { within_s: 10.0 });
         let expected = [
             (None, LIMITS[0].1, 7),

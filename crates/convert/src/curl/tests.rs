@@ -219,7 +219,10 @@ fn what_cannot_be_done_says_why() {
         ("curl 'http://a/[1-3]'", "one by one"),
         ("curl ftp://a/", "scheme ftp"),
         ("curl http://me:pw@a:99999/", "<redacted>@a:99999"),
-        ("curl http://a --next --unix-socket /s http://a", "this goes to unix:/s where others go to http://a"),
+        (
+            "curl http://a --next --unix-socket /s http://a",
+            "this goes to unix:/s where others go to http://a",
+        ),
         ("curl --unix-socket /s http://a --next http://a", "a Unix socket goes nowhere else"),
         ("curl -d a -F b=c x", "more than one kind of body"),
         ("curl -I -d a x", "sends no body"),

@@ -216,10 +216,7 @@ fn origins_that_are_asked_for_are_kept() {
     ] {
         assert!(scenario.contains(part), "{part}\n{scenario}");
     }
-    assert!(
-        notes.contains(&"Steps also go to https://api.shop:8443 (1).".to_owned()),
-        "{notes:?}"
-    );
+    assert!(notes.contains(&"Steps also go to https://api.shop:8443 (1).".to_owned()), "{notes:?}");
     let error = with(&["https://api.shop"]).unwrap_err();
     assert_eq!(
         error,

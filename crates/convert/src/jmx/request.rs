@@ -40,7 +40,9 @@ impl<'p> Conversion<'p, '_> {
         let Some((host, path)) = self.place(element, scope, path) else { return Vec::new() };
         let origin = self.origin(host);
         if let Some(origin) = origin.as_ref().filter(|_| path.is_value()) {
-            let what = format!("left out: its path is one value of a run, which is a path of the target alone and not of {origin}");
+            let what = format!(
+                "left out: its path is one value of a run, which is a path of the target alone and not of {origin}"
+            );
             self.warn(element, &what);
             return Vec::new();
         }

@@ -315,7 +315,11 @@ fn hosts_besides_the_most_frequent_are_origins_of_their_steps() {
             + &request("home", &(at("path", "/") + &prop("HTTPSampler.follow_redirects", "true")), take)
             + &request("again", &at("path", "/again"), "")
             + &request("whole", &at("path", "http://cdn.example/x//y?z=1#f"), "")
-            + &request("link", &(at("domain", "cdn.example") + &at("port", "80") + &at("path", "${link}")), "")
+            + &request(
+                "link",
+                &(at("domain", "cdn.example") + &at("port", "80") + &at("path", "${link}")),
+                "",
+            )
             + &request("unknown", &(at("domain", "${none}") + &at("path", "/u")), "")
             + &format!(r#"<GenericController testname="c"/><hashTree>{inner}</hashTree>"#)),
     );
@@ -352,7 +356,10 @@ fn hosts_besides_the_most_frequent_are_origins_of_their_steps() {
     }
     let given = Choices { target: Some("http://127.0.0.1:9/base".to_owned()), group: None };
     let given = super::scenario("p.jmx", &text, &given).unwrap().scenario;
-    assert!(given.contains("target: http://127.0.0.1:9/base\n") && given.contains("- get: /again\n"), "{given}");
+    assert!(
+        given.contains("target: http://127.0.0.1:9/base\n") && given.contains("- get: /again\n"),
+        "{given}"
+    );
     assert!(given.contains("- get: http://cdn.example/x//y?z=1\n"), "{given}");
 }
 

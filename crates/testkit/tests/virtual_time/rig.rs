@@ -307,7 +307,8 @@ where
                     self.lift(on, id);
                     self.note(then, &key);
                     let leads = self.links.get(n % self.links.len().max(1)).cloned();
-                    if let Some(leads) = leads.filter(|_| !self.journeys[usize::from(key.group)].is_single()) {
+                    if let Some(leads) = leads.filter(|_| !self.journeys[usize::from(key.group)].is_single())
+                    {
                         self.leads.insert(key.session, leads.clone());
                         self.client.lead(key.session, leads);
                     }
@@ -467,8 +468,10 @@ where
         let n = self.played.sends.len();
         let line = &mut self.lines[on as usize];
         assert_eq!(line.state, State::Open, "sent on {line:?}");
-        let led = self.leads.get(&key.session).and_then(|leads| leads.iter().find(|(step, _)| *step == key.step));
-        let origin = led.map_or_else(|| self.journeys[usize::from(key.group)].origin(key.step), |lead| lead.1);
+        let led =
+            self.leads.get(&key.session).and_then(|leads| leads.iter().find(|(step, _)| *step == key.step));
+        let origin =
+            led.map_or_else(|| self.journeys[usize::from(key.group)].origin(key.step), |lead| lead.1);
         assert_eq!(line.origin, origin, "{key:?} sent on {line:?}");
         assert!(line.carries.len() < line.capacity as usize, "more than it takes: {line:?}");
         line.uses += 1;

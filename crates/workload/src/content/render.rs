@@ -145,7 +145,8 @@ impl Script {
             None => values.path(step, &mut draft.text).map_err(|why| refuse(why, Part::Path))?,
         }
         draft.path_end = draft.text.len();
-        let elsewhere = (hop.is_some() || step.is_link) && self.origin(visit.sending.step, memory) != step.origin;
+        let elsewhere =
+            (hop.is_some() || step.is_link) && self.origin(visit.sending.step, memory) != step.origin;
         let secrets = elsewhere.then(|| self.redactor(visit, memory));
         for header in &step.headers {
             if gets && redirect::is_of_body(&header.name) {

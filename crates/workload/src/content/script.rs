@@ -72,7 +72,11 @@ impl Script {
         let keeps_cookies = longest.iter().any(|&most| most > 1);
         Script {
             fixed: steps.iter().map(Step::is_fixed).collect(),
-            links: (0..).zip(&steps).filter(|(_, step)| step.link().is_some()).map(|(number, _)| number).collect(),
+            links: (0..)
+                .zip(&steps)
+                .filter(|(_, step)| step.link().is_some())
+                .map(|(number, _)| number)
+                .collect(),
             needs_memory: keeps_cookies || steps.iter().any(|step| !step.extracts.is_empty()),
             steps,
             data,

@@ -279,7 +279,8 @@ fn extracted_links_lead_to_origins_that_the_run_names() {
         memory.set(link, 1, value, crate::content::encode::Kind::Text);
         let key = RequestKey::default();
         let request = script.render(&RenderContext { sending: &key, now_unix_ns: 0 }, &memory);
-        let headers = |request: &Request| request.headers.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let headers =
+            |request: &Request| request.headers.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         let sent = request.map(|request| (request.path.clone(), headers(&request)));
         (script.origin(0, &memory), script.leads(&memory), sent.map_err(|refusal| refusal.reason))
     };
