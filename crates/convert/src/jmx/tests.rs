@@ -304,7 +304,7 @@ fn hosts_besides_the_most_frequent_are_origins_of_their_steps() {
         )
     };
     let take = r#"<RegexExtractor testname="r"><stringProp name="RegexExtractor.refname">link</stringProp>
-        <stringProp name="RegexExtractor.regex">a</stringProp></RegexExtractor><hashTree/>"#;
+        <stringProp name="RegexExtractor.regex">(a)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp></RegexExtractor><hashTree/>"#;
     let inner = defaults(&(at("domain", "api.example") + &at("protocol", "HTTPS") + &at("port", "443")))
         + &header("Authorization", "Bearer abc-4711")
         + &request("api", &at("path", "items?id=${n}"), "")
