@@ -3,12 +3,13 @@ editors go by agrees with what headway takes."""
 
 import json
 import re
+from collections import Counter
 
 import jsonschema
 import yaml
 
 from check_scenario import never_shown
-from harness import ROOT, Serve, check, conserved, contains, environment, equal, expect, headway, run
+from harness import ROOT, Serve, check, conserved, contains, environment, equal, expect, flat, headway, run
 from recorder import Recorder
 
 SECRETS = ["BEARER-4711", "COOKIE-4712", "PASSWORD-4713", "TOKEN-4714", "SESSION-4715"]
@@ -41,7 +42,7 @@ def curl(tmp):
         told = {"Content-Type": "application/json", "X-Mine": "it's", "Authorization": f"Bearer {SECRETS[0]}", "Cookie": f"sid={SECRETS[1]}"}
         equal({name: seen.header(name) for name in told}, told, "headers")
         equal(json.loads(seen.body), {"a": [1, "{{b}}"], "c": None}, "body")
-    for wrong, part in [("wget http://x/", "curl"), ("curl", "no URL"), ("curl http://a/ http://b/", "one target"), ("curl 'http://a", "not closed")]:
+    for wrong, part in [("wget http://x/", "curl"), ("curl", "no URL"), ("curl --unix-socket /s http://a/ --next http://b/", "goes nowhere else"), ("curl 'http://a", "not closed")]:
         ended = headway("from-curl", wrong, cwd=tmp).exits(2)
         contains(ended.err, part, "message")
         equal(ended.out, "", "stdout")
@@ -109,6 +110,64 @@ def har(tmp):
     (tmp / "broken.har").write_text('{"log": {"entries": []}}')
     contains(headway("from-har", "broken.har", cwd=tmp).exits(2).err, "broken.har", "message")
     headway("from-har", "none.har", cwd=tmp).exits(1, 2)
+
+
+@check("convert: a command, a recording and a plan of two hosts become scenarios that send each request to its own, with its headers")
+def hosts(tmp):
+    def played(name, *arguments):
+        """What each of the servers saw of the scenario: method, path and the header X-Api-Key."""
+        made = headway(*arguments, cwd=tmp).exits(0)
+        never_shown(SECRETS[0], made.out, made.err)
+        work = "users:\n  work: { requests: 12, users: 1 }\njourney:"
+        text, n = re.subn(r"users:\n(  .*\n)+journey:", work, re.sub(r"exp\([^)]*\)", "exp(1ms)", made.out))
+        equal(n, 1, "loads")
+        (tmp / f"{name}.yaml").write_text(text)
+        env = environment(HEADWAY_SECRET_X_API_KEY=SECRETS[0])
+        ended = run(f"{name}.yaml", tmp=tmp, name=name, env=env)
+        equal(ended.summary["outcomes"], {"ok": 12}, f"outcomes ({ended})")
+        equal(ended.summary["plan"]["origins"], [api.url], "plan.origins")
+        seen = [Counter((r.method, r.path, r.header("X-Api-Key")) for r in server.requests) for server in (shop, api)]
+        for server in (shop, api):
+            server.requests.clear()
+        return made, seen
+
+    with Recorder() as shop, Recorder() as api:
+        key = f"X-Api-Key: {SECRETS[0]}"
+        made, seen = played("curl", "from-curl", f"curl -H '{key}' {shop.url}/a '{api.url}/b?c=1' --next -X PUT {api.url}/d")
+        keyed = SECRETS[0]
+        equal(seen, [Counter({("GET", "/a", keyed): 4}), Counter({("GET", "/b?c=1", keyed): 4, ("PUT", "/d", None): 4})], "requests of the command")
+        contains(made.err, f"Steps also go to {api.url} (2).", "stderr")
+
+        secret = [("X-Api-Key", SECRETS[0]), ("User-Agent", "Mozilla/5.0 (test)")]
+        entries = [
+            entry(0, "GET", f"{shop.url}/", 50, secret), entry(0.1, "GET", f"{api.url}/items", 20, secret, kind="application/json"),
+            entry(0.2, "GET", "https://tracker.example/p", 10, secret), entry(3, "GET", f"{shop.url}/next", 50, [("Accept", "*/*")]),
+        ]
+        (tmp / "two.har").write_text(json.dumps({"log": {"version": "1.2", "creator": {"name": "t", "version": "1"}, "entries": entries}}))
+        alone = headway("from-har", "two.har", cwd=tmp).exits(0)
+        contains(alone.err, "to other origins, which --origin URL keeps", "stderr")
+        expect(f"get: {api.url}" not in alone.out, f"another origin is kept: {alone.out}")
+        made, seen = played("har", "from-har", "two.har", "--origin", api.url)
+        equal(seen, [Counter({("GET", "/", keyed): 4, ("GET", "/next", None): 4}), Counter({("GET", "/items", keyed): 4})], "requests of the recording")
+        contains(made.err, "keeps: https://tracker.example (1)", "stderr")
+        for flag in ["--origin", "--target"]:
+            error = headway("from-har", "two.har", flag, "https://none.example", cwd=tmp).exits(2).err
+            contains(flat(error), f"{flag} https://none.example: the recording has no request to it, only to {shop.url}, {api.url}, https://tracker.example", flag)
+
+        def sampler(name, path, url):
+            _, host, port = url.split(":")
+            more = f'<stringProp name="HTTPSampler.domain">{host[2:]}</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>'
+            return f'<HTTPSamplerProxy testname="{name}"><stringProp name="HTTPSampler.path">{path}</stringProp>{more}</HTTPSamplerProxy><hashTree/>'
+
+        (tmp / "two.jmx").write_text(f"""<jmeterTestPlan><hashTree><TestPlan testname="T"/><hashTree>
+          <HeaderManager testname="h"><collectionProp name="HeaderManager.headers"><elementProp name=""><stringProp name="Header.name">X-Api-Key</stringProp>
+          <stringProp name="Header.value">{SECRETS[0]}</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>
+          <ThreadGroup testname="G"><stringProp name="ThreadGroup.num_threads">1</stringProp></ThreadGroup><hashTree>
+          {sampler("a", "/a", shop.url)}{sampler("b", "/b", api.url)}{sampler("c", "/c", shop.url)}
+          </hashTree></hashTree></hashTree></jmeterTestPlan>""")
+        made, seen = played("jmx", "from-jmx", "two.jmx")
+        equal(seen, [Counter({("GET", "/a", keyed): 4, ("GET", "/c", keyed): 4}), Counter({("GET", "/b", keyed): 4})], "requests of the plan")
+        contains(made.err, f"its header X-Api-Key, a secret, goes to {api.url} too, as in the plan", "stderr")
 
 
 @check("convert: an OpenAPI document becomes a scenario whose requests the target understands, with its secrets asked for")

@@ -1,26 +1,29 @@
 """Several origins in one run, against nginx: steps that are whole URLs, redirects from one to another, one that is down, a proxy."""
 
+import contextlib
+import json
+import socket
 from collections import Counter
 
 from certificates import Authority
 from check_proxy import Tinyproxy
-from harness import Nginx, all_ended, check, conserved, contains, environment, equal, expect, flat, free_port, headway, run
+from harness import LoggedNginx, Nginx, all_ended, check, conserved, contains, environment, equal, expect, flat, free_port, headway, run
 
 SECRET = "planted-marker-77"
 LOAD = ["-R", "40", "-d", "500ms", "--arrivals", "constant"]
 
 
-class Sites:
+class Sites(LoggedNginx):
     """nginx with a site on 127.0.0.1 without TLS, and one on 127.0.0.2 with TLS and HTTP/2."""
 
     def __init__(self, tmp):
-        self.authority, self.plain, self.tls, self.down, self.access = Authority(tmp), free_port(), free_port(), free_port(), tmp / "access.log"
+        self.authority, self.plain, self.tls, self.down = Authority(tmp), free_port(), free_port(), free_port()
         ours = self.authority.server("good", "DNS:api.example,IP:127.0.0.2")
         self.first, self.second = f"http://127.0.0.1:{self.plain}", f"https://127.0.0.2:{self.tls}"
-        self.nginx = Nginx(
+        super().__init__(
             tmp,
-            "log_format seen '$server_port $server_protocol $http_host $ssl_server_name $request_method $request_uri "
-            f"[$http_cookie] [$http_authorization] [$http_x_tag] [$http_x_note] $connection'; access_log {self.access} seen; "
+            "$server_port $server_protocol $http_host $ssl_server_name $request_method $request_uri "
+            "[$http_cookie] [$http_authorization] [$http_x_tag] [$http_x_note] $connection",
             f"server {{ listen 127.0.0.1:{self.plain}; location = /away {{ add_header Set-Cookie 'here=1; Path=/'; return 302 {self.second}/landed; }} "
             f"location = /lost {{ return 302 http://127.0.0.9:1/; }} location / {{ add_header Set-Cookie 'here=1; Path=/'; return 200 'one'; }} }} "
             f"server {{ listen 127.0.0.2:{self.tls} ssl http2; {ours} location = /back {{ return 302 {self.first}/home; }} "
@@ -28,17 +31,9 @@ class Sites:
         )
         self.trusting = ["--cacert", self.authority.certificate]
 
-    def __enter__(self):
-        self.nginx.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        return self.nginx.__exit__(*error)
-
     def seen(self):
         """What nginx logged since the last call: requests, and connections by port."""
-        lines = [line.rsplit(" ", 1) for line in self.access.read_text().splitlines()]
-        new, self.read = lines[getattr(self, "read", 0):], len(lines)
+        new = [line.rsplit(" ", 1) for line in self.lines()]
         return Counter(line for line, _ in new), Counter(port for port, _ in {(line.split()[0], number) for line, number in new})
 
 
@@ -150,6 +145,64 @@ def down(tmp):
         contains(reason, f"{nowhere}: connecting to 127.0.0.1:{site.down}", "the reason")
         seen = site.seen()[0]
         equal(sum(seen.values()), rows["GET /"] + rows[f"GET {site.second}/y"], "requests to the others")
+
+
+@check("origins: one that does not answer, or takes no connection, is named by what was given up there")
+def silent(tmp):
+    with Sites(tmp) as site, contextlib.ExitStack() as sockets:
+        def listening(backlog):
+            listener = sockets.enter_context(socket.create_server(("127.0.0.1", 0), backlog=backlog))
+            return listener, f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+        # The kernel takes connections, and nobody reads; where the queue is full, it takes none.
+        _, mute = listening(100)
+        full, shut = listening(0)
+        for _ in range(2):
+            waiting = sockets.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        users = "{ arrive: { process: constant, rate: 20/s }, phases: [ { hold: 1s } ] }"
+        file = written(tmp, "silent.yaml", site, users, ["get: /", f"get: {mute}/x", f"get: {shut}/y"], "timeout: 300ms\nconnect-timeout: 200ms\n")
+        ended = run(file, tmp=tmp, name="silent")
+        conserved(ended.summary)
+        rows = {(row["outcome"], row["reason"], row["origin"]): row["n"] for row in ended.summary["failure_reasons"]["rows"]}
+        late = ("timeout", f"{mute}: no complete response within 300ms", mute)
+        closed = ("connect-timeout", f"{shut}: no connection within 200ms", shut)
+        equal(set(rows), {late, closed}, "reasons")
+        counts = {outcome: n for outcome, n in ended.summary["outcomes"].items() if outcome != "ok"}
+        equal(counts, {late[0]: rows[late], closed[0]: rows[closed]}, "outcomes, against rows")
+        again = headway("report", ended.folder, "--recompute", "--json", tmp / "again.json", cwd=tmp)
+        again.exits(0, 98)
+        told = json.loads((tmp / "again.json").read_text())["failure_reasons"]
+        equal({(row["outcome"], row["reason"], row["origin"]): row["n"] for row in told["rows"]}, rows, "computed again")
+
+
+@check("origins: an extracted link is followed where the run names its origin, without the secrets of its step, and is named elsewhere")
+def links(tmp):
+    with Sites(tmp) as site:
+        # Where nginx says that it leads: to the second site, and to a place that nobody names.
+        def ran(name, path, more, users="{ work: { requests: 12, users: 2 } }"):
+            steps = [f"{{ get: {path}, expect: {{ status: 302 }}, extract: {{ link: {{ header: Location }} }} }}",
+                     f"{{ get: '{{{{link}}}}', name: link, headers: {{ Authorization: Bearer {SECRET}, X-Tag: all }} }}"]
+            return run(written(tmp, name, site, users, steps, more), *site.trusting, tmp=tmp, name=name[:-5])
+
+        origins = f"origins: [ '{site.second}' ]\n"
+        ended = ran("link.yaml", "/away", origins)
+        all_ended(ended, "ok")
+        requests, connections = site.seen()
+        landed = f"{site.tls} HTTP/2.0 127.0.0.2:{site.tls} - GET /landed [-] [-] [all] [-]"
+        equal({line: n for line, n in requests.items() if "/away" not in line}, {landed: 6}, "what the other origin saw")
+        equal(connections, Counter({str(site.plain): 2, str(site.tls): 2}), "connections: one of each user to each origin")
+        equal(ended.summary["by_label"]["link"]["n"], 6, "requests of the link")
+        shared = ran("shared.yaml", "/away", origins, "{ arrive: { process: constant, rate: 40/s }, phases: [ { hold: 500ms } ] }")
+        all_ended(shared, "ok")
+        equal(sum(n for line, n in site.seen()[0].items() if landed == line), 20, "links of sessions that arrive")
+        lost = ran("lost.yaml", "/lost", origins)
+        equal(lost.summary["by_label"]["link"]["outcomes"], {"unsent": 6}, f"outcomes of links elsewhere ({lost})")
+        row = next(row for row in lost.summary["failure_reasons"]["rows"])
+        equal((row["outcome"], row["kind"], row["reason"]), ("unsent", "redirect-elsewhere", "link: the link leads to http://127.0.0.9:1"), "the reason")
+        contains(row["advice"], "give --origin", "the advice")
+        equal(sum(site.seen()[0].values()), 6, "requests of the run whose links lead elsewhere")
 
 
 @check("origins: through a proxy, requests without TLS are forwarded, and those with it have a tunnel")

@@ -4,20 +4,20 @@ import json
 from collections import Counter
 
 from check_reasons import advised
-from harness import Nginx, all_ended, check, conserved, contains, equal, expect, finding, flat, free_port, headway, run
+from harness import LoggedNginx, all_ended, check, conserved, contains, equal, expect, finding, flat, free_port, headway, run
 
 LOAD = ["-R", "40", "-d", "500ms", "--arrivals", "constant"]
 
 
-class Site:
+class Site(LoggedNginx):
     """nginx that redirects within itself, elsewhere, and in a circle."""
 
     def __init__(self, tmp):
-        self.port, self.other, self.access = free_port(), free_port(), tmp / "access.log"
+        self.port, self.other = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.nginx = Nginx(
+        super().__init__(
             tmp,
-            f"log_format seen '$server_port $request_method $uri $content_length [$cookie_sid] [$http_authorization]'; access_log {self.access} seen; "
+            "$server_port $request_method $uri $content_length [$cookie_sid] [$http_authorization]",
             f"server {{ listen 127.0.0.1:{self.port}; "
             "location = /old { return 301 /middle; } location = /middle { add_header Set-Cookie 'sid=7; Path=/'; return 302 /new; } "
             'location = /new { return 200 "fine\\n"; } '
@@ -27,18 +27,9 @@ class Site:
             f'server {{ listen 127.0.0.1:{self.other}; location / {{ return 200 "other\\n"; }} }}',
         )
 
-    def __enter__(self):
-        self.nginx.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        return self.nginx.__exit__(*error)
-
     def seen(self):
         """What nginx logged since the last call."""
-        lines = self.access.read_text().splitlines() if self.access.exists() else []
-        new, self.read = lines[getattr(self, "read", 0):], len(lines)
-        return Counter(new)
+        return Counter(self.lines())
 
 
 @check("redirects: of a plain URL they are counted and said, and followed with -L, beside the work that is asked for")

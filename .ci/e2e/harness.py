@@ -401,3 +401,17 @@ class Nginx:
     def __exit__(self, *_):
         stop(self.process)
         return False
+
+
+class LoggedNginx(Nginx):
+    """nginx that writes a line of that form for each request."""
+
+    def __init__(self, tmp, form, servers):
+        self.access, self.read = tmp / "access.log", 0
+        super().__init__(tmp, f"log_format seen '{form}'; access_log {self.access} seen; {servers}")
+
+    def lines(self):
+        """The lines since the last call."""
+        lines = self.access.read_text().splitlines() if self.access.exists() else []
+        new, self.read = lines[self.read:], len(lines)
+        return new

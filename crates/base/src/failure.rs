@@ -47,7 +47,7 @@ pub enum KnownFailure {
     MissingVariable,
     /// What a step holds for this session cannot be sent by the protocol: no name of DNS, or too long for a datagram.
     Unfit,
-    /// A redirect led to an origin that the run does not name.
+    /// A redirect or an extracted link led to an origin that the run does not name.
     RedirectElsewhere,
     /// More redirects followed one another than are followed.
     TooManyRedirects,

@@ -357,7 +357,7 @@ pub struct RunArgs {
     /// Follow redirects, up to 10 of one request, to origins (scheme, host and port) that the run names; each is a request of its own
     #[arg(help_heading = "Request", short = 'L', long)]
     pub location: bool,
-    /// Another origin that redirects may lead to, as in https://www.example.com (repeatable)
+    /// Another origin that redirects and extracted links may lead to, as in https://www.example.com (repeatable)
     #[arg(help_heading = "Request", long, value_name = "URL")]
     pub origin: Vec<String>,
     /// Send a header traceparent (W3C Trace Context) with every request, by the seed: one trace for each session, in the column trace_id of

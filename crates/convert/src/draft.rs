@@ -1,11 +1,12 @@
 //! A scenario in the making: what every converter fills, and what becomes of it in YAML.
 
 use super::secrets::{Secrets, is_secret_parameter};
-use super::{Converted, Text, json};
+use super::{Converted, Text, json, place};
 use anyhow::{Result, bail};
-use headway_workload::scenario::{LONGEST_FILE, MOST_STEPS, MOST_VALUES};
+use headway_workload::redact::{Place, SecretNames};
+use headway_workload::scenario::{LONGEST_FILE, MOST_ORIGINS, MOST_STEPS, MOST_VALUES};
 use headway_workload::yaml::{self, Map, Yaml};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use url::form_urlencoded;
 
 /// A scenario in the making.
@@ -129,6 +130,8 @@ pub struct Step {
     pub name: Option<String>,
     /// Its method, as sent.
     pub method: String,
+    /// Scheme, host and port that it goes to; none: those of the target.
+    pub origin: Option<String>,
     /// Path and query.
     pub path: Text,
     /// Names and values; no name stands twice.
@@ -228,6 +231,7 @@ impl Step {
             notes: Vec::new(),
             name: None,
             method: method.to_owned(),
+            origin: None,
             path,
             headers: Vec::new(),
             body: Body::None,
@@ -331,8 +335,19 @@ impl Draft {
     /// The scenario, and what to tell.
     ///
     /// # Errors
-    /// More steps, values or bytes than a scenario may have.
+    /// More steps, origins, values or bytes than a scenario may have.
     pub fn finish(mut self) -> Result<Converted> {
+        let origins = self.other_origins();
+        if origins.len() > MOST_ORIGINS {
+            bail!(
+                "it would go to {} origins other than its target, and a scenario goes to at most {MOST_ORIGINS}: leave some out",
+                origins.len()
+            );
+        }
+        if !origins.is_empty() {
+            let list: Vec<String> = origins.iter().map(|(origin, n)| format!("{origin} ({n})")).collect();
+            self.warnings.push(format!("Steps also go to {}.", list.join(", ")));
+        }
         let common = self.hoist_headers();
         let mut file = Map::new();
         file.push("target", untemplated(&self.target));
@@ -358,12 +373,13 @@ impl Draft {
         match self.groups.as_slice() {
             [] => {
                 file.push("users", users());
-                let steps = self.steps.iter().map(|step| Yaml::Map(step_map(step, &mut names))).collect();
+                let steps = self.steps.iter().map(|step| Yaml::Map(step_map(step, &self.target, &mut names)));
+                let steps = steps.collect();
                 file.push("journey", Yaml::List(steps));
             }
             [only] => {
                 file.push("users", Yaml::Map(only.load.clone()));
-                file.push("journey", journey(&only.journey, &mut names));
+                file.push("journey", journey(&only.journey, &self.target, &mut names));
             }
             several => {
                 let mut list = Vec::new();
@@ -371,7 +387,7 @@ impl Draft {
                     let mut map = Map::new();
                     map.push("name", Yaml::text(group.name.as_str()));
                     map.append(group.load.clone());
-                    map.push("journey", journey(&group.journey, &mut names));
+                    map.push("journey", journey(&group.journey, &self.target, &mut names));
                     list.push(Yaml::Map(map));
                 }
                 file.push("users", Yaml::List(list));
@@ -422,12 +438,29 @@ impl Draft {
         steps
     }
 
-    /// Takes out the headers that all steps have alike, if there are several steps.
+    /// The origins of steps besides the target, in the order of their first steps, and how many steps go to each.
+    pub(super) fn other_origins(&self) -> Vec<(String, usize)> {
+        let mut origins: Vec<(String, usize)> = Vec::new();
+        let mut places = HashMap::new();
+        for origin in self.all_steps().into_iter().filter_map(|step| step.origin.as_deref()) {
+            let at = *places.entry(origin).or_insert(origins.len());
+            match origins.get_mut(at) {
+                Some((_, n)) => *n += 1,
+                None => origins.push((origin.to_owned(), 1)),
+            }
+        }
+        origins
+    }
+
+    /// Takes out the headers that all steps have alike, if there are several steps. Of several origins only the target would get those
+    /// with secrets: these stay with their steps.
     fn hoist_headers(&mut self) -> Vec<(String, Text)> {
         let steps = self.all_steps();
         let Some((first, rest)) = steps.split_first() else { return Vec::new() };
+        let leaves_target = steps.iter().any(|step| step.origin.is_some());
         let alike = |name: &str, value: &Text| {
             !name.eq_ignore_ascii_case("content-type")
+                && !(leaves_target && is_of_origin(name, value))
                 && rest
                     .iter()
                     .all(|step| step.headers.iter().any(|(n, v)| n.eq_ignore_ascii_case(name) && v == value))
@@ -446,22 +479,28 @@ impl Draft {
     }
 }
 
+/// Whether a header is for one origin alone: the host, or what may hold a secret.
+fn is_of_origin(name: &str, value: &Text) -> bool {
+    let refers = ["${", "{{"].iter().any(|opens| value.as_str().contains(opens));
+    refers || name.eq_ignore_ascii_case("host") || SecretNames::default().has(Place::Header, name)
+}
+
 /// The steps of a journey; `names` are those given so far.
-fn journey(items: &[Item], names: &mut HashSet<String>) -> Yaml {
+fn journey(items: &[Item], target: &str, names: &mut HashSet<String>) -> Yaml {
     let mut list = Vec::new();
     for item in items {
         let mut map = Map::new();
         match item {
-            Item::Step(step) => map = step_map(step, names),
+            Item::Step(step) => map = step_map(step, target, names),
             Item::Repeat(times, items) => {
                 map.push("repeat", Yaml::plain(times));
-                map.push("steps", journey(items, names));
+                map.push("steps", journey(items, target, names));
             }
             Item::Choose(notes, ways) => {
                 let ways = ways.iter().map(|(weight, items)| {
                     let mut way = Map::new();
                     way.push("weight", Yaml::plain(weight));
-                    way.push("steps", journey(items, names));
+                    way.push("steps", journey(items, target, names));
                     Yaml::Map(way)
                 });
                 map.commented(notes.clone(), "choose", Yaml::List(ways.collect()));
@@ -506,18 +545,19 @@ fn texts(pairs: &[(String, Text)]) -> Yaml {
 }
 
 /// One entry of the journey; `names` are those given so far.
-fn step_map(step: &Step, names: &mut HashSet<String>) -> Map {
+fn step_map(step: &Step, target: &str, names: &mut HashSet<String>) -> Map {
     const VERBS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
     let mut map = Map::new();
+    let path = place(target, step.origin.as_deref(), &step.path);
     if VERBS.contains(&step.method.as_str()) {
-        map.commented(step.notes.clone(), step.method.to_ascii_lowercase(), Yaml::text(step.path.as_str()));
+        map.commented(step.notes.clone(), step.method.to_ascii_lowercase(), Yaml::text(path.as_str()));
     } else {
         let mut request = Map::new();
         request.push("method", Yaml::text(step.method.as_str()));
-        request.push("path", Yaml::text(step.path.as_str()));
+        request.push("path", Yaml::text(path.as_str()));
         map.commented(step.notes.clone(), "request", Yaml::Map(request));
     }
-    let path = step.path.as_str().split('?').next().unwrap_or_default();
+    let path = path.as_str().split('?').next().unwrap_or_default();
     // A name ends at 200 characters.
     let made: String =
         format!("{} {path}", step.method).chars().filter(|c| !c.is_control()).take(180).collect();

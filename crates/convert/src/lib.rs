@@ -98,6 +98,21 @@ impl Location {
             path: format!("{slash}{tail}"),
         })
     }
+
+    /// The host without its port.
+    fn host(&self) -> &str {
+        match self.authority.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            _ => &self.authority,
+        }
+    }
+}
+
+/// A path as a step has it: a whole URL if it is of another origin than the target, or if it begins with two slashes, which is taken for a
+/// host otherwise.
+fn place(target: &str, origin: Option<&str>, path: &Text) -> Text {
+    let of_target = (path.as_str().starts_with("//") && target.starts_with("http")).then_some(target);
+    Text::literal(origin.or(of_target).unwrap_or_default()).and(path)
 }
 
 /// A word as a shell takes it: in quotes where it would read it otherwise.
@@ -150,6 +165,8 @@ mod tests {
         assert_eq!(parse("https://a:8443?x").path, "/?x");
         assert_eq!(parse("localhost:8080").origin, "http://localhost:8080");
         assert_eq!(parse("https://[::1]:9/x").authority, "[::1]:9");
+        let hosts = ["http://[::1]/", "http://[::1]:9/", "http://a.b:9/", "http://a.b/"];
+        assert_eq!(hosts.map(|url| parse(url).host().to_owned()), ["[::1]", "[::1]", "a.b", "a.b"]);
         assert!(Location::parse("ftp://a/").is_err() && Location::parse("unix:/a").is_err());
     }
 }

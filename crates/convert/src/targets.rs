@@ -4,7 +4,7 @@
 //! Each request is one of the targets, drawn at random with equal weights; vegeta takes them in turn. Secrets stay as they
 //! are: the scenario is made for a run and is not shown.
 
-use crate::{Location, Text, is_token};
+use crate::{Location, Text, is_token, place};
 use anyhow::{Context as _, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -149,12 +149,9 @@ impl Request {
         let literal = |text: &str| Value::from(Text::literal(text).as_str());
         let mut step = Map::new();
         let Location { origin, path, .. } = &self.location;
-        let path = literal(&if origin == target && !path.starts_with("//") {
-            path.clone()
-        } else {
-            format!("{origin}{path}")
-        });
-        step.insert("request".to_owned(), json!({ "method": self.method, "path": path }));
+        let other = (origin != target).then_some(origin.as_str());
+        let path = place(target, other, &Text::literal(path));
+        step.insert("request".to_owned(), json!({ "method": self.method, "path": path.as_str() }));
         let mut headers = Map::new();
         for (name, value) in &self.headers {
             let same = headers.keys().find(|known| known.eq_ignore_ascii_case(name)).cloned();

@@ -8,7 +8,7 @@ use crate::reasons::explain;
 use crate::spec::Kept;
 use crate::{Error, Keep, Manifest, NotPlayed, Place, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow, bail};
-use headway_base::{Answer, Nanos, Outcome};
+use headway_base::{Answer, KnownFailure, Nanos, Outcome};
 use headway_live::names::{Refresh, Resolver};
 use headway_live::tls::{TlsError, TlsSetup};
 use headway_live::{
@@ -457,7 +457,9 @@ impl Live {
             departures: departures(&report),
             ..manifest.facts(Source::Live)
         };
-        let met: Vec<_> = report.workers.iter().map(|worker| reasons(worker, &self.redactor)).collect();
+        let origins: Vec<String> = self.origins().map(|origin| self.shown(origin)).collect();
+        let met = report.workers.iter().map(|worker| reasons(worker, &origins, &self.redactor));
+        let met: Vec<_> = met.collect();
         Ok(kept.close(collected, facts, publisher, |summary| {
             explain(summary, &met);
             summary.decoded = decoded(&report);
@@ -755,8 +757,8 @@ fn decoded(report: &RunReport) -> Option<Decoded> {
     (all.n > 0).then_some(all)
 }
 
-/// Why requests of a worker failed, secrets replaced.
-fn reasons(worker: &WorkerReport, redactor: &Redactor) -> FailureReasons {
+/// Why requests of a worker failed, secrets replaced; of several origins, also whose limit those met that were given up.
+fn reasons(worker: &WorkerReport, origins: &[String], redactor: &Redactor) -> FailureReasons {
     let hide = |text: &str| redactor.hide(text).into_owned();
     let of_outcome = |(outcome, rows): (Outcome, _)| {
         let row = move |row: &headway_live::reasons::FailureReason| FailureReason {
@@ -770,8 +772,15 @@ fn reasons(worker: &WorkerReport, redactor: &Redactor) -> FailureReasons {
         };
         <[_]>::iter(rows).map(row)
     };
+    let given_up = |(&(outcome, origin), &n): (&(Outcome, u16), &u64)| {
+        let kind = KnownFailure::of(outcome, 0);
+        let (outcome, origin) = (outcome.name().to_owned(), origins.get(usize::from(origin)).cloned());
+        (n > 0).then(|| FailureReason { outcome, kind, origin, n, ..FailureReason::default() })
+    };
+    let given_up = worker.given_up.iter().filter(|_| origins.len() > 1).filter_map(given_up);
     let others = worker.reasons.others().iter().map(|(outcome, &n)| (outcome.name().to_owned(), n));
-    FailureReasons { rows: worker.reasons.rows().flat_map(of_outcome).collect(), others: others.collect() }
+    let rows = worker.reasons.rows().flat_map(of_outcome).chain(given_up).collect();
+    FailureReasons { rows, others: others.collect() }
 }
 
 #[cfg(test)]

@@ -6,10 +6,14 @@ use headway_base::{KnownFailure, Outcome};
 use headway_stats::Summary;
 use headway_stats::summary::{FailureReason, FailureReasons, LimitMet};
 
-/// Puts these reasons into the summary, and one for each limit at which requests were given up that they do not have.
+/// Puts these reasons into the summary, and one for each limit at which requests were given up that they do not have. Those with an origin and
+/// nothing else met the limit of their outcome.
 pub(crate) fn explain(summary: &mut Summary, met: &[FailureReasons]) {
     let given_up = std::mem::take(&mut summary.failure_reasons.others);
-    let met = FailureReasons::merged(met);
+    let mut met = FailureReasons::merged(met);
+    for row in met.rows.iter_mut().filter(|row| row.origin.is_some() && row.limit.is_none()) {
+        row.limit = Outcome::from_name(&row.outcome).and_then(|outcome| limit(summary, outcome));
+    }
     let row = |(name, n): (String, u64)| {
         let outcome = Outcome::from_name(&name)?;
         let limit = Some(limit(summary, outcome)?);
@@ -73,6 +77,36 @@ mod tests {
         let kinds: Vec<_> = summary.failure_reasons.rows.iter().map(|row| row.kind).collect();
         assert_eq!(kinds, [None, Some(KnownFailure::ResponseTimeout), Some(KnownFailure::ConnectTimeout)]);
         assert!(summary.failure_reasons.others.is_empty());
+    }
+
+    #[test]
+    fn of_several_origins_each_has_its_row() {
+        let of = |outcome: Outcome, origin: &str, n| FailureReason {
+            outcome: outcome.name().to_owned(),
+            origin: Some(origin.to_owned()),
+            n,
+            ..FailureReason::default()
+        };
+        let worker = |rows| FailureReasons { rows, ..FailureReasons::default() };
+        let first =
+            worker(vec![of(Outcome::Timeout, "http://a", 1), of(Outcome::ConnectTimeout, "http://b", 2)]);
+        let second = worker(vec![of(Outcome::Timeout, "http://a", 1), of(Outcome::Timeout, "http://b", 1)]);
+        let mut summary = limited();
+        explain(&mut summary, &[first, second]);
+        let origins: Vec<_> = summary
+            .failure_reasons
+            .rows
+            .iter()
+            .map(|row| (row.origin.as_deref(), row.limit, row.n))
+            .collect();
+        let response = Some(LimitMet::Response { within_s: 10.0 });
+        let expected = [
+            (None, LIMITS[0].1, 7),
+            (Some("http://a"), response, 2),
+            (Some("http://b"), LIMITS[2].1, 2),
+            (Some("http://b"), response, 1),
+        ];
+        assert_eq!(origins, expected);
     }
 
     #[test]

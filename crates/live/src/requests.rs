@@ -8,6 +8,7 @@ use crate::protocols::Protocols;
 use headway_base::{KnownFailure, Nanos, Outcome};
 use headway_wire::protocol::by_scheme;
 use headway_wire::{Limits, Opened, Payload, Protocol, Unfit};
+use headway_workload::client::SessionId;
 use headway_workload::connect::Proxy;
 use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
 use headway_workload::target::Endpoint;
@@ -241,6 +242,13 @@ pub(crate) struct InFlight {
     pub(crate) reader: Reader,
 }
 
+impl InFlight {
+    /// Whose request it is.
+    pub(crate) fn session(&self) -> SessionId {
+        self.sending.session
+    }
+}
+
 impl SessionStore {
     /// Gives the request that is to be sent to `send`; returns what is to be done with its answer.
     pub(crate) fn ask(
@@ -308,6 +316,12 @@ impl SessionStore {
             reason.kind = Some(kind);
         }
         reading
+    }
+
+    /// Steps of a session whose links lead to another origin than the journey says, and the number of that.
+    pub(crate) fn leads(&self, requests: &Requests, session: SessionId) -> Vec<(u16, u16)> {
+        let memory = self.memories.get(session as usize);
+        memory.map_or_else(Vec::new, |memory| requests.script().leads(memory))
     }
 
     /// A request has no answer: what it was to give is not there.

@@ -4,7 +4,7 @@ use crate::address::Address;
 use crate::departures::Departures;
 use crate::reasons::FailureReasons;
 use crate::wait::Wakeups;
-use headway_base::Nanos;
+use headway_base::{Nanos, Outcome};
 use headway_wire::Tally;
 use headway_workload::content::Lengths;
 use std::collections::BTreeMap;
@@ -79,6 +79,9 @@ pub struct WorkerReport {
     pub departures: Departures,
     /// Why requests failed.
     pub reasons: FailureReasons,
+    /// Requests whose time was over, by how they ended and by the number of the origin that they went to; without those of which `reasons`
+    /// says more.
+    pub given_up: BTreeMap<(Outcome, u16), u64>,
     /// Datagrams that were no answer, or came out of turn.
     pub tally: Tally,
     /// The same by the second since the plan's zero in which it was noticed.

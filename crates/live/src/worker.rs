@@ -19,7 +19,7 @@ use crate::outcome::{connect_kind, connect_outcome, lacked};
 use crate::protocols::Protocols;
 use crate::proxy::Via;
 use crate::reactor::{Completion, KernelStamp, Reactor};
-use crate::requests::{Requests, SessionStore};
+use crate::requests::{InFlight, Requests, SessionStore};
 use crate::run::Origin;
 use crate::tls::TlsSetup;
 use crate::transport::Transport;
@@ -27,7 +27,7 @@ use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
 use headway_wire::{Carrier, Settings, StreamId, Tally};
-use headway_workload::client::{ConnectionId, RequestId};
+use headway_workload::client::{ConnectionId, RequestId, SessionId};
 use headway_workload::content::Reason;
 use headway_workload::{Action, Client, ConnectionEvent, RequestEvent, SessionControl};
 use std::cmp::Reverse;
@@ -234,6 +234,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             self.count_surplus(id as ConnectionId);
         }
         self.client.finish_all(now);
+        for (key, &n) in self.client.given_up() {
+            let told = self.report.given_up.get(key).copied().unwrap_or(0);
+            self.report.given_up.insert(*key, n.saturating_sub(told));
+        }
         if let (Some(before), Some(after)) = (before, host::scheduled()) {
             self.report.runqueue_wait = Some(after.waited - before.waited);
             self.report.processor = Some(after.ran - before.ran);
@@ -685,8 +689,22 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     /// The request on this stream gets no answer: which it is, and the status that had come.
     fn missed(&mut self, id: ConnectionId, stream: StreamId) -> Option<(RequestId, u16)> {
         let Asked { request, content, status, .. } = self.connection(id)?.take(stream)?;
-        self.kept.missed(&self.shared.requests, &content);
+        self.unanswered(&content);
         Some((request, status))
+    }
+
+    /// A request has no answer, and its session not what that was to give.
+    fn unanswered(&mut self, content: &InFlight) {
+        self.kept.missed(&self.shared.requests, content);
+        self.note_leads(content.session());
+    }
+
+    /// Tells the client where links lead, after what the session has extracted may have changed.
+    #[inline]
+    fn note_leads(&mut self, session: SessionId) {
+        if self.shared.requests.script().has_links() {
+            self.client.lead(session, self.kept.leads(&self.shared.requests, session));
+        }
     }
 
     #[inline]

@@ -30,9 +30,12 @@ pub struct FromHarArgs {
     /// The recording, as a browser saves it ("Save all as HAR")
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The target: scheme, host and port [default: the one with the most requests]
+    /// The target: an origin (scheme, host and port) of the recording [default: the one with the most requests]
     #[arg(long, value_name = "URL")]
-    pub origin: Option<String>,
+    pub target: Option<String>,
+    /// Another origin of the recording to keep, as in https://api.example.com (repeatable); third parties are left out
+    #[arg(long, value_name = "URL")]
+    pub origin: Vec<String>,
     /// Keep images, fonts, styles and scripts too
     #[arg(long)]
     pub all: bool,
@@ -61,7 +64,7 @@ pub struct FromJmxArgs {
     /// A test plan of JMeter, of at most 32 MiB
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The target with its base path, in place of the host with the most requests
+    /// The target with its base path, in place of the host with the most requests; steps of other hosts stay with theirs
     #[arg(long, value_name = "URL")]
     pub target: Option<String>,
     /// Only this thread group, which may be a setUp or tearDown group [default: all but these]

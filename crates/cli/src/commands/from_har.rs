@@ -15,6 +15,6 @@ pub(super) fn from_har(args: &FromHarArgs) -> Result<u8, Failure> {
     })?;
     let text = str::from_utf8(&bytes)
         .map_err(|e| Failure::usage(anyhow!("{name} is no HAR file, which is UTF-8: {e}")))?;
-    let choices = Choices { origin: args.origin.clone(), all: args.all };
+    let choices = Choices { target: args.target.clone(), origins: args.origin.clone(), all: args.all };
     converted(har::scenario(text, &choices).context(name), None)
 }

@@ -1,4 +1,5 @@
-//! A curl command as a scenario: each URL is a step, `--next` begins others.
+//! A curl command as a scenario: each URL is a step, `--next` begins others. The first one's host is the target; steps to others are whole
+//! URLs.
 //!
 //! The command may be one text, quoted as for bash, or words that a shell has taken apart already. Deliberately absent:
 //! reading files (the scenario names them), redirects (the scenario follows them), URL globs, and curl's own Accept and User-Agent.
@@ -18,7 +19,7 @@ pub use options::{Data, Means};
 ///
 /// # Errors
 /// No curl command, quoting that bash would not take, an option that is unknown or has no counterpart in a scenario, no
-/// URL, or URLs of several hosts.
+/// URL, or a Unix socket beside another place.
 pub fn scenario(given: &[String]) -> Result<Converted> {
     let words = match given {
         // A program's name alone needs no quotes and says nothing: one word is a whole command.
@@ -251,9 +252,12 @@ impl Converter {
             Some(socket) => format!("unix:{socket}"),
         };
         let first = self.target.get_or_insert_with(|| target.clone());
-        if *first != target {
+        let origin = (*first != target).then_some(target);
+        if let Some(other) = &origin
+            && (first.starts_with("unix:") || other.starts_with("unix:"))
+        {
             bail!(
-                "a scenario has one target, and this goes to {target} where others go to {first}: convert them one by one"
+                "a scenario whose target is a Unix socket goes nowhere else, and this goes to {other} where others go to {first}: convert them one by one"
             );
         }
         if operation.get {
@@ -265,6 +269,7 @@ impl Converter {
         }
         let secrets = &mut self.draft.secrets;
         let mut step = Step::new(operation.method(), draft::path(&location.path, secrets));
+        step.origin = origin;
         step.notes = notes(operation);
         for (name, value) in &operation.headers {
             let of_framing = ["content-length", "transfer-encoding", "connection"];
@@ -322,7 +327,7 @@ fn notes(operation: &Operation) -> Vec<String> {
     let mut notes = Vec::new();
     if operation.location {
         notes.push(
-            "-L: `redirects: 10` follows the redirects of every step, within the target's scheme, host and port."
+            "-L: `redirects: 10` follows the redirects of every step, to the target and the origins of steps."
                 .to_owned(),
         );
     }

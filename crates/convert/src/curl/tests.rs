@@ -118,10 +118,21 @@ fn several_urls_are_several_steps() {
     let text = converted(command).scenario;
     let expected = "target: http://a\ntimeout: 10s\nconnect-timeout: 1s\nredirects: 10\ninsecure: true\nheaders:\n  User-Agent: x\nusers:";
     assert!(text.contains(expected), "{text}");
-    let expected = "journey:\n  - get: /1\n  - get: /2\n  # -L: `redirects: 10` follows the redirects of every step, within the target's scheme, host and port.\n  # Passed over, being about curl itself: -o -s -S.\n  - post: /1\n    form:\n      b: c\n";
+    let expected = "journey:\n  - get: /1\n  - get: /2\n  # -L: `redirects: 10` follows the redirects of every step, to the target and the origins of steps.\n  # Passed over, being about curl itself: -o -s -S.\n  - post: /1\n    form:\n      b: c\n";
     assert!(text.ends_with(expected), "{text}");
     let names = journey("curl a/x?1 a/x?2 a/x --next -X POST a/x");
     assert!(names.contains("name: GET /x (2)") && names.contains("name: GET /x (3)"), "{names}");
+}
+
+#[test]
+fn urls_of_several_hosts_are_whole_in_steps() {
+    let command = "curl -A x -u me:pw http://a/1 https://a/1 --next -A x -u me:pw http://b:81/2?c=d http://a:80//b.test/3";
+    let text = converted(command).scenario;
+    assert!(text.contains("target: http://a\nheaders:\n  User-Agent: x\nusers:"), "{text}");
+    let secret = "    headers:\n      Authorization: \"${HEADWAY_SECRET_AUTHORIZATION}\"\n";
+    let paths = ["/1", "https://a/1", "http://b:81/2?c=d", "http://a//b.test/3"];
+    let steps: String = paths.iter().map(|path| format!("  - get: {path}\n{secret}")).collect();
+    assert!(text.ends_with(&steps), "{text}");
 }
 
 #[test]
@@ -208,8 +219,11 @@ fn what_cannot_be_done_says_why() {
         ("curl 'http://a/[1-3]'", "one by one"),
         ("curl ftp://a/", "scheme ftp"),
         ("curl http://me:pw@a:99999/", "<redacted>@a:99999"),
-        ("curl http://a http://b", "goes to http://b where others go to http://a"),
-        ("curl http://a https://a", "one target"),
+        (
+            "curl http://a --next --unix-socket /s http://a",
+            "this goes to unix:/s where others go to http://a",
+        ),
+        ("curl --unix-socket /s http://a --next http://a", "a Unix socket goes nowhere else"),
         ("curl -d a -F b=c x", "more than one kind of body"),
         ("curl -I -d a x", "sends no body"),
         ("curl -d @f -d b x", "one file"),

@@ -1,8 +1,8 @@
 //! A browser's recording (HAR 1.2) as a scenario: one session that does what was recorded, and pauses as the person did.
 //!
-//! One target: the origin with the most requests, or the one asked for. What went elsewhere, came from a cache, had no
-//! answer or is a static asset is left out and counted. Requests within a page, parallel in a browser, become steps one
-//! after the other. Deliberately absent: values that one answer gave and a later request used.
+//! The target is the origin with the most requests, or the one asked for; steps of other origins that are asked for are whole URLs. What
+//! went elsewhere, came from a cache, had no answer or is a static asset is left out and counted. Requests within a page, parallel in a
+//! browser, become steps one after the other. Deliberately absent: values that one answer gave and a later request used.
 
 mod body;
 mod cookies;
@@ -22,8 +22,10 @@ use std::collections::BTreeMap;
 /// What to make of a recording.
 #[derive(Clone, Default, Debug)]
 pub struct Choices {
-    /// The target; none: the origin with the most requests.
-    pub origin: Option<String>,
+    /// The target, an origin of the recording; none: the one with the most requests.
+    pub target: Option<String>,
+    /// Other origins of the recording whose requests are kept.
+    pub origins: Vec<String>,
     /// Keep static assets.
     pub all: bool,
 }
@@ -31,7 +33,7 @@ pub struct Choices {
 /// A scenario of the recording in `text`.
 ///
 /// # Errors
-/// What is no HAR file, or nothing of it is left to send.
+/// What is no HAR file, an origin that is asked for and not in it, or nothing of it is left to send.
 pub fn scenario(text: &str, choices: &Choices) -> Result<Converted> {
     let Recording { creator, entries } = read::read(text)?;
     let mut left_out = LeftOut::default();
@@ -42,10 +44,15 @@ pub fn scenario(text: &str, choices: &Choices) -> Result<Converted> {
         }
     }
     let wanted = |entry: &Entry| choices.all || !is_asset(entry);
-    let origin = target(&candidates, choices, wanted)?;
+    let counts = counted(&candidates, wanted);
+    let target = target(&counts, choices)?;
+    let mut origins = vec![target.clone()];
+    for origin in &choices.origins {
+        origins.push(recorded("--origin", origin, &counts)?);
+    }
     let mut pages = Pages::default();
     for (entry, location) in &candidates {
-        if location.origin != origin {
+        if !origins.contains(&location.origin) {
             *left_out.elsewhere.entry(location.origin.clone()).or_default() += 1;
         } else {
             left_out.assets += usize::from(!wanted(entry));
@@ -53,19 +60,20 @@ pub fn scenario(text: &str, choices: &Choices) -> Result<Converted> {
         }
     }
 
-    let mut draft = Draft { target: origin.clone(), ..Draft::default() };
+    let mut draft = Draft { target: target.clone(), ..Draft::default() };
     let fit = think::fit(&pages.pauses);
     let mut kept = Vec::new();
     for (entry, location) in &candidates {
         let Some(&begins) = pages.kept.get(&entry.number) else { continue };
         let mut step = step(entry, location, &mut draft.secrets);
+        step.origin = (location.origin != target).then(|| location.origin.clone());
         step.think = fit.as_ref().filter(|_| begins).map(|fit| fit.law.clone());
         draft.steps.push(step);
-        kept.push(*entry);
+        kept.push((*entry, location.host()));
     }
     if kept.is_empty() {
         let hint = if left_out.assets > 0 { "; --all keeps static assets" } else { "" };
-        bail!("no request of the recording is left to send to {origin}{hint}");
+        bail!("no request of the recording is left to send to {}{hint}", origins.join(", "));
     }
     cookies::settle(&mut draft.steps, &kept, &mut draft.secrets);
 
@@ -121,7 +129,7 @@ impl LeftOut {
         elsewhere.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
         let list: Vec<String> = elsewhere.iter().map(|(origin, n)| format!("{origin} ({n})")).collect();
         let sum = elsewhere.iter().map(|(_, n)| **n).sum();
-        tell(sum, &format!("to other origins: {}", list.join(", ")));
+        tell(sum, &format!("to other origins, which --origin URL keeps: {}", list.join(", ")));
         told
     }
 }
@@ -147,33 +155,36 @@ fn sendable(entry: &Entry, left_out: &mut LeftOut) -> Option<Location> {
     None
 }
 
-/// The origin that the scenario is for.
-fn target(
-    candidates: &[(&Entry, Location)],
-    choices: &Choices,
-    wanted: impl Fn(&Entry) -> bool,
-) -> Result<String> {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
+/// The origins of the recording, in the order of their first requests, and how many requests to each become steps if it is kept.
+fn counted(candidates: &[(&Entry, Location)], wanted: impl Fn(&Entry) -> bool) -> Vec<(String, usize)> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
     for (entry, location) in candidates {
         let n = usize::from(wanted(entry));
         match counts.iter_mut().find(|(origin, _)| *origin == location.origin) {
             Some((_, known)) => *known += n,
-            None => counts.push((&location.origin, n)),
+            None => counts.push((location.origin.clone(), n)),
         }
     }
-    if let Some(origin) = &choices.origin {
-        let origin = Location::parse(origin).context("--origin")?.origin;
-        if !counts.iter().any(|(known, _)| *known == origin) {
-            let known: Vec<&str> = counts.iter().map(|(origin, _)| *origin).collect();
-            bail!("--origin {origin}: the recording has no request to it, only to {}", known.join(", "));
-        }
-        return Ok(origin);
+    counts
+}
+
+/// The origin of a URL, which is one of the recording's.
+fn recorded(flag: &str, url: &str, counts: &[(String, usize)]) -> Result<String> {
+    let origin = Location::parse(url).context(flag.to_owned())?.origin;
+    if !counts.iter().any(|(known, _)| *known == origin) {
+        let known: Vec<&str> = counts.iter().map(|(origin, _)| origin.as_str()).collect();
+        bail!("{flag} {origin}: the recording has no request to it, only to {}", known.join(", "));
     }
+    Ok(origin)
+}
+
+/// The origin that is the target.
+fn target(counts: &[(String, usize)], choices: &Choices) -> Result<String> {
     // Of several the first: it is where the person began.
-    let best = counts.iter().rev().max_by_key(|(_, n)| *n);
-    match best {
-        Some((origin, _)) => Ok((*origin).to_owned()),
-        None => bail!("the recording has no HTTP request with an answer"),
+    match (&choices.target, counts.iter().rev().max_by_key(|(_, n)| *n)) {
+        (_, None) => bail!("the recording has no HTTP request with an answer"),
+        (Some(url), _) => recorded("--target", url, counts),
+        (None, Some((origin, _))) => Ok(origin.clone()),
     }
 }
 
@@ -214,7 +225,7 @@ fn is_asset(entry: &Entry) -> bool {
 /// Bursts of requests, with the pauses of a person between them.
 #[derive(Default)]
 struct Pages {
-    /// Of the target's entries by number: those that become steps, and whether a pause came before.
+    /// Of the entries of the origins that are kept, by number: those that become steps, and whether a pause came before.
     kept: BTreeMap<usize, bool>,
     pauses: Vec<Nanos>,
     /// How many began before the answer to an earlier one was there.
@@ -228,7 +239,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// The target's next entry by start, and whether it becomes a step.
+    /// The next entry that is kept by start, and whether it becomes a step.
     fn add(&mut self, entry: &Entry, wanted: bool) {
         match self.ended {
             Some(ended) if entry.started - ended > LEAST => {

@@ -68,7 +68,7 @@ fn a_recording_becomes_a_journey() {
 # nothing of their spread, and equal ones would keep users together whom a stall has bunched.
 # Values that an answer gave and a later request used (ids, tokens) are as recorded: see extract.
 # Left out: 1 request for static assets (images, fonts, styles, scripts; --all keeps them).
-# Left out: 2 requests to other origins: https://cdn.example (2).
+# Left out: 2 requests to other origins, which --origin URL keeps: https://cdn.example (2).
 # Secrets are not written down; before a run, set
 #   HEADWAY_SECRET_X_CSRF_TOKEN: the value of the header X-Csrf-Token
 target: http://a.org
@@ -170,8 +170,8 @@ fn the_target_is_the_origin_with_most_or_the_one_asked_for() {
     let mut entries =
         vec![page(0, 1, "https://shop/"), page(1, 1, "https://api/1"), page(2, 1, "https://api/2")];
     entries.extend((0..9).map(|i| entry(3 + i, 1, "GET", "https://img/x", 200, "image/webp")));
-    let with = |origin: &str| {
-        let choices = Choices { origin: Some(origin.to_owned()), all: false };
+    let with = |target: &str| {
+        let choices = Choices { target: Some(target.to_owned()), ..Choices::default() };
         scenario(&har(&entries), &choices).map(|c| c.scenario).map_err(|e| format!("{e:#}"))
     };
     assert!(converted(&entries).scenario.contains("target: https://api\n"));
@@ -186,9 +186,92 @@ fn the_target_is_the_origin_with_most_or_the_one_asked_for() {
         "{error}"
     );
     assert!(with("https://img").unwrap_err().contains("--all keeps static assets"));
-    assert!(with("gopher://x").unwrap_err().starts_with("--origin"));
+    assert!(with("gopher://x").unwrap_err().starts_with("--target"));
     // Of two with as many, where it began.
     assert!(converted(&entries[..2]).scenario.contains("target: https://shop\n"));
+}
+
+#[test]
+fn origins_that_are_asked_for_are_kept() {
+    let mut entries =
+        vec![page(0, 1, "https://www.shop/"), page(2, 1, "https://www.shop/b"), page(3, 1, "https://cdn/x")];
+    let mut api = entry(5_000, 1, "POST", "https://api.shop:8443/items?n=1", 201, "application/json");
+    for each in entries.iter_mut().chain([&mut api]) {
+        header(each, "request", "User-Agent", "Mozilla/5.0");
+        header(each, "request", "X-Api-Key", "s3cret");
+        header(each, "request", "Host", "x");
+    }
+    entries.push(api);
+    let with = |origins: &[&str]| {
+        let origins = origins.iter().map(|&origin| origin.to_owned()).collect();
+        scenario(&har(&entries), &Choices { origins, ..Choices::default() }).map_err(|e| format!("{e:#}"))
+    };
+    let Converted { scenario, notes } = with(&["https://api.shop:8443", "https://www.shop"]).unwrap();
+    let key = "    headers:\n      X-Api-Key: \"${HEADWAY_SECRET_X_API_KEY}\"\n";
+    for part in [
+        "# Left out: 1 request to other origins, which --origin URL keeps: https://cdn (1).\n",
+        "target: https://www.shop\nheaders:\n  User-Agent: Mozilla/5.0\nusers:",
+        &format!("  - get: /b\n{key}"),
+        &format!("  - post: https://api.shop:8443/items?n=1\n    think: exp(4.997s)\n{key}"),
+    ] {
+        assert!(scenario.contains(part), "{part}\n{scenario}");
+    }
+    assert!(notes.contains(&"Steps also go to https://api.shop:8443 (1).".to_owned()), "{notes:?}");
+    let error = with(&["https://api.shop"]).unwrap_err();
+    assert_eq!(
+        error,
+        "--origin https://api.shop: the recording has no request to it, only to https://www.shop, https://cdn, https://api.shop:8443"
+    );
+}
+
+#[test]
+fn cookies_are_those_of_hosts() {
+    let mut login = page(0, 1, "https://www.shop.example/login");
+    header(&mut login, "response", "Set-Cookie", "all=1; Domain=.Shop.Example\nsid=a");
+    let mut api = page(2, 1, "https://api.shop.example/");
+    header(&mut api, "request", "Cookie", "all=1");
+    header(&mut api, "response", "Set-Cookie", "sid=b");
+    let mut both = page(4, 1, "https://api.shop.example/own");
+    header(&mut both, "request", "Cookie", "all=1; sid=b; sid2=c");
+    let mut first = page(6, 1, "https://www.shop.example/own");
+    header(&mut first, "request", "Cookie", "all=1; sid=a; sid2=c");
+    let mut not = page(8, 1, "https://notshop.example/");
+    header(&mut not, "request", "Cookie", "all=2");
+    let origins = ["https://api.shop.example", "https://notshop.example"].map(str::to_owned).to_vec();
+    let choices = Choices { target: Some("https://www.shop.example".to_owned()), origins, all: false };
+    let text = scenario(&har(&[login, api, both, first, not]), &choices).unwrap().scenario;
+    let expected = r#"journey:
+  - get: /login
+    extract:
+      cookie_all:
+        cookie: all
+      cookie_sid-2:
+        cookie: sid
+    expect:
+      status: 200
+  - get: https://api.shop.example/
+    extract:
+      cookie_sid:
+        cookie: sid
+    expect:
+      status: 200
+  - get: https://api.shop.example/own
+    headers:
+      Cookie: "sid={{cookie_sid}}; all={{cookie_all}}; ${HEADWAY_SECRET_COOKIE}"
+    expect:
+      status: 200
+  - get: /own
+    headers:
+      Cookie: "sid={{cookie_sid-2}}; all={{cookie_all}}; ${HEADWAY_SECRET_COOKIE}"
+    expect:
+      status: 200
+  - get: https://notshop.example/
+    headers:
+      Cookie: "${HEADWAY_SECRET_COOKIE_2}"
+    expect:
+      status: 200
+"#;
+    assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub fn scenario(file: &str, text: &str, choices: &Choices) -> Result<Converted> 
         .as_deref()
         .map(|target| super::openapi::base(target).with_context(|| format!("--target {target}")));
     let given = given.transpose()?;
-    // First the hosts, then the steps of the one that is taken.
+    // First the hosts, of which one is the target, then the steps.
     let mut survey = Conversion::new(file, choices, None);
     survey.plan(&elements)?;
     let home = survey.most_frequent();
@@ -79,7 +79,7 @@ struct Conversion<'p, 'c> {
     choices: &'c Choices,
     draft: Draft,
     values: Values<'p>,
-    /// The host whose requests are taken (none: those without one); not settled in the first pass.
+    /// The host that is the target, if any request names one; not settled in the first pass.
     home: Option<Option<String>>,
     /// Hosts of requests, and how many each has.
     hosts: Vec<(Option<String>, usize)>,
@@ -103,6 +103,8 @@ struct Conversion<'p, 'c> {
     /// Most time of any sampler, in milliseconds: for an answer, and for a connection.
     timeouts: [Vec<u64>; 2],
     follows: bool,
+    /// Whether a header of a step is a secret.
+    has_secrets: bool,
 }
 
 impl<'p, 'c> Conversion<'p, 'c> {
@@ -126,6 +128,7 @@ impl<'p, 'c> Conversion<'p, 'c> {
             disabled: 0,
             timeouts: [Vec::new(), Vec::new()],
             follows: false,
+            has_secrets: false,
         }
     }
 
@@ -620,6 +623,10 @@ impl<'p, 'c> Conversion<'p, 'c> {
         }
         if self.follows {
             self.draft.settings.push(("redirects", REDIRECTS.to_owned()));
+            if self.has_secrets && !self.draft.other_origins().is_empty() {
+                let what = "a redirect from one origin to another takes no header with a secret along; in JMeter it does";
+                self.draft.warnings.push(format!("{file}: {what}"));
+            }
         }
         let mut samplers = 0;
         elements
@@ -646,16 +653,13 @@ impl<'p, 'c> Conversion<'p, 'c> {
         self.draft.finish().with_context(|| file.to_owned())
     }
 
-    /// Whether a request goes to the host whose requests are taken; counts it.
-    fn is_at_home(&mut self, host: Option<String>) -> bool {
+    /// The origin of a request to that host, which is counted; none: that of the target.
+    fn origin(&mut self, host: Option<String>) -> Option<String> {
         match self.hosts.iter_mut().find(|(known, _)| *known == host) {
             Some((_, n)) => *n += 1,
             None => self.hosts.push((host.clone(), 1)),
         }
-        match &self.home {
-            None => true,
-            Some(home) => host.is_none() || host == *home,
-        }
+        host.filter(|host| self.home.as_ref().is_some_and(|home| home.as_ref() != Some(host)))
     }
 }
 

@@ -38,10 +38,12 @@ impl<'p> Conversion<'p, '_> {
         let path = setting(element, scope, "HTTPSampler.path").trim();
         let path = self.values.resolve(path);
         let Some((host, path)) = self.place(element, scope, path) else { return Vec::new() };
-        let at_home = self.is_at_home(host.clone());
-        if !at_home {
-            let host = host.unwrap_or_default();
-            self.warn(element, &format!("left out: it goes to {host}, and a scenario has one target"));
+        let origin = self.origin(host);
+        if let Some(origin) = origin.as_ref().filter(|_| path.is_value()) {
+            let what = format!(
+                "left out: its path is one value of a run, which is a path of the target alone and not of {origin}"
+            );
+            self.warn(element, &what);
             return Vec::new();
         }
         let method = setting(element, scope, "HTTPSampler.method").trim();
@@ -52,6 +54,7 @@ impl<'p> Conversion<'p, '_> {
             return Vec::new();
         };
         let mut step = Step::new(&method, Text::literal(""));
+        step.origin = origin;
         step.notes.push(format!("{}:{}", self.file, element.line));
         let name: String = element.name.trim().chars().filter(|c| !c.is_control()).take(180).collect();
         step.name = (!name.is_empty()).then_some(name);
@@ -178,6 +181,11 @@ impl<'p> Conversion<'p, '_> {
                 continue;
             }
             let secret = constant.and_then(|text| self.draft.secrets.header(&name, &text));
+            self.has_secrets |= secret.is_some();
+            if let (Some(_), Some(origin)) = (&secret, &step.origin) {
+                let what = format!("its header {name}, a secret, goes to {origin} too, as in the plan");
+                self.warn(element, &what);
+            }
             let value = match secret {
                 Some(secret) => secret,
                 None => value.text(&mut self.values),

@@ -279,6 +279,92 @@ fn requests_are_sent_as_jmeter_sends_them() {
     }
 }
 
+/// HTTP Request Defaults with these properties.
+fn defaults(properties: &str) -> String {
+    format!(
+        r#"<ConfigTestElement guiclass="HttpDefaultsGui" testname="d">{properties}</ConfigTestElement><hashTree/>"#
+    )
+}
+
+/// A header manager with one header.
+fn header(name: &str, value: &str) -> String {
+    format!(
+        r#"<HeaderManager testname="h"><collectionProp name="HeaderManager.headers"><elementProp name="">{}{}</elementProp></collectionProp></HeaderManager><hashTree/>"#,
+        prop("Header.name", name),
+        prop("Header.value", value)
+    )
+}
+
+#[test]
+fn hosts_besides_the_most_frequent_are_origins_of_their_steps() {
+    let at = |name: &str, value: &str| prop(&format!("HTTPSampler.{name}"), value);
+    let request = |name: &str, properties: &str, below: &str| {
+        format!(
+            r#"<HTTPSamplerProxy testname="{name}">{properties}</HTTPSamplerProxy><hashTree>{below}</hashTree>"#
+        )
+    };
+    let take = r#"<RegexExtractor testname="r"><stringProp name="RegexExtractor.refname">link</stringProp>
+        <stringProp name="RegexExtractor.regex">(a)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp></RegexExtractor><hashTree/>"#;
+    let inner = defaults(&(at("domain", "api.example") + &at("protocol", "HTTPS") + &at("port", "443")))
+        + &header("Authorization", "Bearer abc-4711")
+        + &request("api", &at("path", "items?id=${n}"), "")
+        + &request("port", &(at("path", "/p") + &at("port", "8443")), "");
+    let text = plan(
+        &(defaults(&(at("domain", "shop.example") + &at("port", "${__P(port,8080)}")))
+            + &header("X-Tag", "all")
+            + &request("home", &(at("path", "/") + &prop("HTTPSampler.follow_redirects", "true")), take)
+            + &request("again", &at("path", "/again"), "")
+            + &request("whole", &at("path", "http://cdn.example/x//y?z=1#f"), "")
+            + &request(
+                "link",
+                &(at("domain", "cdn.example") + &at("port", "80") + &at("path", "${link}")),
+                "",
+            )
+            + &request("unknown", &(at("domain", "${none}") + &at("path", "/u")), "")
+            + &format!(r#"<GenericController testname="c"/><hashTree>{inner}</hashTree>"#)),
+    );
+    let (converted, scenario) = made(&text);
+    let paths: Vec<&str> =
+        converted.scenario.lines().filter_map(|line| line.trim().strip_prefix("- get: ")).collect();
+    assert_eq!(
+        paths,
+        [
+            "/",
+            "/again",
+            "http://cdn.example/x//y?z=1",
+            "/u",
+            r#""https://api.example/items?id=$${n}""#,
+            "https://api.example:8443/p"
+        ]
+    );
+    assert!(
+        converted
+            .scenario
+            .contains("target: http://shop.example:8080\nredirects: 20\nheaders:\n  X-Tag: all\nusers:"),
+        "{}",
+        converted.scenario
+    );
+    let others: Vec<String> = scenario.origins.iter().map(ToString::to_string).collect();
+    assert_eq!(others, ["http://cdn.example/", "https://api.example/", "https://api.example:8443/"]);
+    for part in [
+        "'link' (HTTPSamplerProxy): left out: its path is one value of a run, which is a path of the target alone",
+        "'unknown' (HTTPSamplerProxy): its host '${none}' is none that is known before a run: it goes to the target",
+        "'api' (HTTPSamplerProxy): its header Authorization, a secret, goes to https://api.example too",
+        "'home' (HTTPSamplerProxy): the property PORT is taken at its default, 8080",
+        "p.jmx: a redirect from one origin to another takes no header with a secret along; in JMeter it does",
+        "Steps also go to http://cdn.example (1), https://api.example (1), https://api.example:8443 (1).",
+    ] {
+        assert!(converted.notes.iter().any(|note| note.contains(part)), "{part}: {:?}", converted.notes);
+    }
+    let given = Choices { target: Some("http://127.0.0.1:9/base".to_owned()), group: None };
+    let given = super::scenario("p.jmx", &text, &given).unwrap().scenario;
+    assert!(
+        given.contains("target: http://127.0.0.1:9/base\n") && given.contains("- get: /again\n"),
+        "{given}"
+    );
+    assert!(given.contains("- get: http://cdn.example/x//y?z=1\n"), "{given}");
+}
+
 #[test]
 fn what_is_no_plan_of_requests_is_refused() {
     for (text, says) in [

@@ -263,7 +263,8 @@ fn what_cannot_be_translated_names_the_tool_and_the_option() {
         ("oha -n 5 -z 5s http://h/", "not both"),
         ("curl --data-urlencode a=b http://h/", "from-curl"),
         ("curl -d a -d b http://h/", "from-curl joins"),
-        ("h2load http://h/a http://h/b", "several URLs"),
+        ("h2load http://h/a http://h/b", "several URLs: a file of lines"),
+        ("curl http://h/a http://i/b", "several URLs: headway from-curl"),
     ] {
         let told = error(line);
         assert!(told.contains(says), "{line}: {told}");

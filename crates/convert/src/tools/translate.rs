@@ -223,6 +223,9 @@ impl Making {
             Takes::Url => match self.others.as_slice() {
                 [url] => url.clone(),
                 [] => bail!("there is no URL in the command of {}", tool.name),
+                _ if tool.name == "curl" => {
+                    bail!("several URLs: headway from-curl 'curl ...' makes a scenario of them")
+                }
                 _ => bail!("several URLs: a file of lines 'GET http://...' is a target (headway run FILE)"),
             },
             Takes::Targets => self.targets(piped, file)?,

@@ -141,9 +141,12 @@ impl<S: RecordSink> Worker<'_, S> {
             }
             _ => return,
         };
-        let named = self.shared.named(self.origin(id));
+        let origin = self.origin(id);
+        let named = self.shared.named(origin);
         let why = format_args!("{named}{why}");
         self.report.reasons.add((Outcome::ConnectTimeout, 0), Some(kind), why, None);
+        // Until the end, how many have a reason of their own.
+        *self.report.given_up.entry((Outcome::ConnectTimeout, origin)).or_default() += 1;
     }
 
     /// Sends what TLS itself has to say.

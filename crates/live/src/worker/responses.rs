@@ -130,7 +130,9 @@ impl<S: RecordSink> Worker<'_, S> {
         let Some(Asked { request, content, status, .. }) = connection.take(stream) else { return };
         let response = now - self.client.intended(request);
         let unix = || self.shared.clock.unix_nanos(now);
+        let session = content.session();
         let reading = self.kept.answer(&self.shared.requests, (content, status), unix, response);
+        self.note_leads(session);
         let (outcome, then) = (reading.outcome, reading.then);
         if let Some(body) = reading.decoded {
             self.report.decoded(body);

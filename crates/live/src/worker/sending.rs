@@ -34,7 +34,7 @@ impl<S: RecordSink> Worker<'_, S> {
                 }
             }
             Ok((_, content)) => {
-                self.kept.missed(&self.shared.requests, &content);
+                self.unanswered(&content);
                 self.drained(id, now);
                 let why = "the connection takes no further request";
                 self.ends_badly(request, (Outcome::Reset, 0), None, &why, now);

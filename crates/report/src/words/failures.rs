@@ -75,7 +75,7 @@ pub fn advice(kind: KnownFailure) -> &'static str {
             "The body was empty, not JSON: -H 'Accept: application/json' asks for JSON; `expect: { status: 200 }` finds a 204."
         }
         KnownFailure::RedirectElsewhere => {
-            "Redirects are followed only to origins that the run names: give --origin (`origins:`) with that place, if the load may go there."
+            "Redirects and links are followed only to origins that the run names: give --origin (`origins:`) with that place, if the load may go there."
         }
         KnownFailure::TooManyRedirects => {
             "The target redirects in a circle, or further than `redirects:` allows: look with curl -vL; -H 'Cookie: ...' may help."
@@ -113,17 +113,18 @@ pub fn advice(kind: KnownFailure) -> &'static str {
 
 /// What is the same for all requests of a row: its text, or the limit that they met.
 pub fn reason(row: &FailureReason) -> Cow<'_, str> {
-    row.limit.map_or(Cow::from(&row.reason), |limit| limit_met(limit).into())
+    row.limit.map_or(Cow::from(&row.reason), |limit| limit_met(limit, row).into())
 }
 
 /// The reason of one of them with what it met.
 pub fn example(row: &FailureReason) -> Cow<'_, str> {
-    row.limit.map_or(Cow::from(&row.example), |limit| limit_met(limit).into())
+    row.limit.map_or(Cow::from(&row.example), |limit| limit_met(limit, row).into())
 }
 
-fn limit_met(limit: LimitMet) -> String {
+fn limit_met(limit: LimitMet, row: &FailureReason) -> String {
+    let named = row.origin.as_ref().map_or(String::new(), |origin| format!("{origin}: "));
     // As a user types it: 250ms.
-    let within = |what: &str, within_s| format!("{what} within {}", Nanos::from_secs_f64(within_s));
+    let within = |what: &str, within_s| format!("{named}{what} within {}", Nanos::from_secs_f64(within_s));
     match limit {
         LimitMet::Response { within_s } => within("no complete response", within_s),
         LimitMet::Connection { within_s } => within("no connection", within_s),
@@ -258,6 +259,9 @@ mod tests {
         ] {
             assert_eq!(text(Some(limit)), (words.into(), words.into()));
         }
+        let limit = Some(LimitMet::Response { within_s: 10.0 });
+        let row = FailureReason { origin: Some("https://api.example".into()), ..of(limit) };
+        assert_eq!(reason(&row), "https://api.example: no complete response within 10s");
     }
 
     #[test]

@@ -86,6 +86,8 @@ pub struct FailureReason {
     /// The limit at which they were given up; null where there was another reason.
     #[serde(deserialize_with = "known")]
     pub limit: Option<LimitMet>,
+    /// The origin of these requests, of a limit in a run that goes to several; null elsewhere: other reasons begin with it.
+    pub origin: Option<String>,
     /// What is the same for all of them, secrets replaced; of a limit written by the report.
     pub reason: String,
     /// The reason of one of them with what it met: a value, a part of a body. Secrets are replaced.
@@ -99,7 +101,7 @@ pub struct FailureReason {
 impl FailureReason {
     /// Whether requests failed for the same reason.
     fn is_alike(&self, other: &FailureReason) -> bool {
-        let key = |row: &FailureReason| (row.status, row.kind, row.limit);
+        let key = |row: &FailureReason| (row.status, row.kind, row.limit, row.origin.clone());
         let text = |row: &FailureReason| row.limit.is_none().then(|| row.reason.clone());
         self.outcome == other.outcome && key(self) == key(other) && text(self) == text(other)
     }

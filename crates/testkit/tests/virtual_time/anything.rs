@@ -199,7 +199,7 @@ proptest! {
         generator in generator(),
         interrupts in prop::collection::vec(1i64..1_500, 0..3),
     ) {
-        play(&plan, limits, (1, false), (&replies, &connects), generator, interrupts);
+        play(&plan, limits, (1, false), (&replies, &connects, &[]), generator, interrupts);
     }
 }
 
@@ -218,14 +218,14 @@ proptest! {
         generator in generator(),
         interrupts in prop::collection::vec(1i64..1_500, 0..3),
     ) {
-        play(&plan, limits, (capacity, spread), (&replies, &connects), generator, interrupts);
+        play(&plan, limits, (capacity, spread), (&replies, &connects, &[]), generator, interrupts);
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
-    /// Also where steps go to several origins.
+    /// Also where steps go to several origins, and where what was answered leads to some.
     #[test]
     fn every_run_over_several_origins_keeps_the_laws(
         plan in plan(),
@@ -235,6 +235,7 @@ proptest! {
         spread in any::<bool>(),
         replies in prop::collection::vec(reply(), 1..24),
         connects in prop::collection::vec(connect(), 1..10),
+        links in prop::collection::vec(prop::collection::vec((0u16..6, 0u16..4), 0..3), 0..4),
         generator in generator(),
         interrupts in prop::collection::vec(1i64..1_500, 0..3),
     ) {
@@ -243,7 +244,7 @@ proptest! {
             group.journey = Arc::new(Journey::clone(&group.journey).reaching(&origins));
         }
         let spread = spread && capacity > 1;
-        play(&plan, limits, (capacity, spread), (&replies, &connects), generator, interrupts);
+        play(&plan, limits, (capacity, spread), (&replies, &connects, &links), generator, interrupts);
     }
 }
 
@@ -373,7 +374,7 @@ fn play(
     plan: &Plan,
     limits: Limits,
     (capacity, spread): (u32, bool),
-    (replies, connects): (&[Reply], &[Connect]),
+    (replies, connects, links): (&[Reply], &[Connect], &[Vec<(u16, u16)>]),
     generator: Generator,
     mut interrupts: Vec<i64>,
 ) {
@@ -387,7 +388,7 @@ fn play(
     let request = |_: Nanos, n: usize, _: &_| replies[n % replies.len()];
     let rig = Rig::new(plan, limits, connect, request);
     let rig = if spread { rig.spreading(capacity) } else { rig.carrying(capacity) };
-    let played = rig.with(generator).interrupted_at(&at).run();
+    let played = rig.with(generator).leading(links).interrupted_at(&at).run();
     laws::check(plan, &limits, &played);
 }
 

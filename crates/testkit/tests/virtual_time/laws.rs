@@ -323,7 +323,7 @@ impl Of<'_> {
         for &(at, number, sending) in self.played.sends.iter().filter(|s| s.2.group == self.number as u16) {
             let who = if closed { sending.user } else { sending.k };
             assert_eq!(*owners.entry(number).or_insert(who), who, "connection {number}");
-            let there = (who, self.group.journey.origin(sending.step));
+            let there = (who, self.played.places[number]);
             if let Some((before, _)) = last.insert(there, (number, at)) {
                 let life = self.played.lives[before];
                 assert!(before == number || life.1 <= at, "left a connection that was open");

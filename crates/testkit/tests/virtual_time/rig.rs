@@ -61,6 +61,8 @@ pub struct Played {
     pub sends: Vec<(Nanos, usize, RequestKey)>,
     /// When each connection was opened and closed.
     pub lives: Vec<(Nanos, Nanos)>,
+    /// The number of the origin that each leads to.
+    pub places: Vec<u16>,
     pub most_open: usize,
     /// Connections opened although the client had said that the next start needs none.
     pub unannounced: usize,
@@ -139,6 +141,10 @@ pub struct Rig<C, R> {
     sending: BTreeMap<SessionId, RequestId>,
     /// By slot of a session: what was sent last.
     last: Vec<Option<RequestKey>>,
+    /// After each answer, the steps of its session that are led to another origin than the journey says, and its number.
+    links: Vec<Vec<(u16, u16)>>,
+    /// The same by session, as the client was told last.
+    leads: BTreeMap<SessionId, Vec<(u16, u16)>>,
     interrupts: Vec<Nanos>,
     played: Played,
 }
@@ -167,6 +173,8 @@ where
             carried: BTreeMap::new(),
             sending: BTreeMap::new(),
             last: Vec::new(),
+            links: Vec::new(),
+            leads: BTreeMap::new(),
             interrupts: Vec::new(),
             played: Played::default(),
         }
@@ -196,6 +204,12 @@ where
         let missed = self.client.join(at);
         self.now = at;
         (self, missed)
+    }
+
+    /// Answers lead steps of their sessions so, in turns.
+    pub fn leading(mut self, links: &[Vec<(u16, u16)>]) -> Rig<C, R> {
+        self.links = links.to_vec();
+        self
     }
 
     /// Ctrl-C at these instants: the first stops, the others cancel.
@@ -292,6 +306,12 @@ where
                 Some(&(carried, key)) if carried == n => {
                     self.lift(on, id);
                     self.note(then, &key);
+                    let leads = self.links.get(n % self.links.len().max(1)).cloned();
+                    if let Some(leads) = leads.filter(|_| !self.journeys[usize::from(key.group)].is_single())
+                    {
+                        self.leads.insert(key.session, leads.clone());
+                        self.client.lead(key.session, leads);
+                    }
                     let drained = if reusable { None } else { self.drain(on) };
                     vec![self.end(id, outcome, then), drained]
                 }
@@ -385,6 +405,7 @@ where
         let room = |line: &Line| open(line) && line.carries.len() < most(line);
         self.played.needless += usize::from(self.shared && self.lines.iter().any(room));
         self.played.lives.push((self.now, Nanos::MAX));
+        self.played.places.push(origin);
         let capacity = self.capacity;
         let opening =
             Line { state: State::Opening, origin, number, uses: 0, capacity, carries: BTreeMap::new() };
@@ -440,11 +461,17 @@ where
             }
             _ => assert_eq!(key.ordinal, 0, "a session begins with its first request: {key:?}"),
         }
+        if key.ordinal == 0 {
+            self.leads.remove(&key.session);
+        }
         self.last[slot] = Some(key);
         let n = self.played.sends.len();
         let line = &mut self.lines[on as usize];
         assert_eq!(line.state, State::Open, "sent on {line:?}");
-        let origin = self.journeys[usize::from(key.group)].origin(key.step);
+        let led =
+            self.leads.get(&key.session).and_then(|leads| leads.iter().find(|(step, _)| *step == key.step));
+        let origin =
+            led.map_or_else(|| self.journeys[usize::from(key.group)].origin(key.step), |lead| lead.1);
         assert_eq!(line.origin, origin, "{key:?} sent on {line:?}");
         assert!(line.carries.len() < line.capacity as usize, "more than it takes: {line:?}");
         line.uses += 1;

@@ -76,6 +76,10 @@ impl<S: RecordSink> Client<S> {
     /// The session's next request is due: it starts on a connection of its own, or takes its place among those that wait.
     #[inline]
     fn fall_due(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
+        if let Some(origin) = self.sessions.led(id) {
+            self.reach(usize::from(origin) + 1);
+            self.sessions.turn_to(id, origin);
+        }
         let own = self.sessions.get(id).connection;
         if own != NONE && !self.is_too_late(Who::Waiting(id), now) {
             let record = self.begin(id, now);
@@ -396,6 +400,7 @@ impl<S: RecordSink> Client<S> {
         match group.journey.next(&mut session.cursor, group.draws, session.k) {
             Next::Ask(ask) => {
                 (session.step, session.repeat) = (ask.step, ask.repeat);
+                self.sessions.lead(id, Vec::new());
                 self.sessions.turn_to(id, group.journey.origin(ask.step));
                 self.think_until(id, from.saturating_add(ask.think), now)
             }

@@ -43,7 +43,7 @@ use in_flight::{InFlight, Phase};
 use lifecycle::Sent;
 use sessions::{Session, Sessions, State};
 use stalls::Untold;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// How long after the end of the plan an arrival that fell due within it may still start. Long enough for the host's
 /// usual hiccups, so that the last arrivals are not lost to one; beyond it, nothing new starts.
@@ -77,6 +77,8 @@ pub struct Client<S> {
     stopping: bool,
     shard: u16,
     sink: S,
+    /// Requests whose time was over, by how they ended and by origin.
+    given_up: BTreeMap<(Outcome, u16), u64>,
     /// A run of never-started arrivals not yet written down.
     run: Option<Record>,
     /// A start that has not been passed to the sink: the caller may still report that there was nothing to send.
@@ -140,6 +142,7 @@ impl<S: RecordSink> Client<S> {
             stopping: false,
             shard: shard.index() as u16,
             sink,
+            given_up: BTreeMap::new(),
             run: None,
             deferred_start: None,
             next_non_arrival: UNKNOWN,
@@ -543,6 +546,19 @@ impl<S: RecordSink> Client<S> {
         &self.limits
     }
 
+    /// Requests of these steps of the session go to the origins of these numbers, as what it extracted leads there; in place of what was told
+    /// before. Those of other steps go where the journey says. Holds until the session, or round of a user, is over.
+    #[inline]
+    pub fn lead(&mut self, session: SessionId, leads: Vec<(u16, u16)>) {
+        self.sessions.lead(session, leads);
+    }
+
+    /// Requests whose time was over, by how they ended ([`Outcome::Timeout`], [`Outcome::ConnectTimeout`]) and the number of the origin that
+    /// they went to.
+    pub fn given_up(&self) -> &BTreeMap<(Outcome, u16), u64> {
+        &self.given_up
+    }
+
     /// Requests in flight, and connections being opened for one.
     pub fn in_flight(&self) -> u32 {
         self.in_flight.live()
@@ -648,12 +664,16 @@ impl<S: RecordSink> Client<S> {
     /// A request's deadline has passed.
     fn expire(&mut self, id: RequestId, now: Nanos) -> Action {
         self.write_out(id);
-        if self.in_flight.phase(id) == Phase::Connecting {
-            return self.end_unsent(id, Outcome::ConnectTimeout, now);
+        let connecting = self.in_flight.phase(id) == Phase::Connecting;
+        let outcome = if connecting { Outcome::ConnectTimeout } else { Outcome::Timeout };
+        let origin = self.connections.origin(self.in_flight.connection(id));
+        *self.given_up.entry((outcome, origin)).or_default() += 1;
+        if connecting {
+            return self.end_unsent(id, outcome, now);
         }
-        let (session, connection) = self.finish(id, Outcome::Timeout, now);
+        let (session, connection) = self.finish(id, outcome, now);
         let close = self.set_free(connection, session, now);
-        let next = self.go_on(session, Outcome::Timeout, Sent::Yes, SessionControl::Continue, now);
+        let next = self.go_on(session, outcome, Sent::Yes, SessionControl::Continue, now);
         self.pending.extend(close.into_iter().chain(next));
         Action::Cancel(connection, id)
     }

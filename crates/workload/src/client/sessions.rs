@@ -113,6 +113,8 @@ pub(super) struct Sessions {
     timers: QuaternaryHeap<Timer>,
     /// Connections of their own to other origins than that of their request.
     parked: HashMap<(SessionId, u16), ConnectionId>,
+    /// Steps whose next request goes to another origin than their journey says, and the number of that.
+    leads: HashMap<SessionId, Vec<(u16, u16)>>,
     /// Timers so far: keeps those of one instant in the order in which they were set, but where the number wraps.
     set: u32,
 }
@@ -120,6 +122,13 @@ pub(super) struct Sessions {
 impl Sessions {
     #[inline]
     pub(super) fn begin(&mut self, session: Session) -> SessionId {
+        let id = self.slot(session);
+        self.lead(id, Vec::new());
+        id
+    }
+
+    #[inline]
+    fn slot(&mut self, session: Session) -> SessionId {
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = session;
@@ -146,6 +155,27 @@ impl Sessions {
     #[inline]
     pub(super) fn of(&mut self, id: SessionId) -> &mut Session {
         &mut self.slots[id as usize]
+    }
+
+    /// Requests of these steps of the session go to these origins from now on; those of others where the journey says.
+    #[inline]
+    pub(super) fn lead(&mut self, id: SessionId, leads: Vec<(u16, u16)>) {
+        if !leads.is_empty() {
+            self.leads.insert(id, leads);
+        } else if !self.leads.is_empty() {
+            self.leads.remove(&id);
+        }
+    }
+
+    /// The origin of the session's request, if it is led to one.
+    #[inline]
+    pub(super) fn led(&self, id: SessionId) -> Option<u16> {
+        if self.leads.is_empty() {
+            return None;
+        }
+        let step = self.get(id).step;
+        let lead = self.leads.get(&id)?.iter().find(|(of, _)| *of == step)?;
+        Some(lead.1)
     }
 
     /// The session's request goes to that origin.

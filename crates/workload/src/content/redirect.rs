@@ -1,12 +1,15 @@
-//! Where redirects lead to, as browsers and curl take them: the next place, and by which method.
+//! Where redirects lead to, as browsers and curl take them: the next place, and by which method. Where extracted links do.
 //!
 //! Followed are those to origins (scheme, host and port) that the run names: nothing is sent to a place that its user did not name. What the step has
 //! of secrets stays with the origin that it was given for.
 
+use super::cookies::Site;
 use super::memory::Memory;
 use super::reason::Fault;
 use super::script::{RenderContext, Script};
 use super::shown::shown_header;
+use super::step::Step;
+use super::template::Piece;
 use super::values::Values;
 use crate::redact::{Place, Redactor};
 use headway_base::KnownFailure;
@@ -45,6 +48,27 @@ impl std::fmt::Debug for Hop {
 /// The root of a target of HTTP; none if there is no host.
 pub(super) fn root(tls: bool, authority: &str) -> Option<Url> {
     Url::parse(&format!("{}://{authority}/", if tls { "https" } else { "http" })).ok()
+}
+
+/// A text that is a whole URL of HTTP.
+fn absolute(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    ["http", "https"].contains(&url.scheme()).then_some(url)
+}
+
+/// Where a URL is: the same for many requests, while its path may hold anything.
+fn place(url: &Url) -> String {
+    match url.origin() {
+        Origin::Tuple(..) => url.origin().ascii_serialization(),
+        Origin::Opaque(_) => format!("{}:", url.scheme()),
+    }
+}
+
+/// Why a link that is no path was not followed, if it is a whole URL.
+pub(super) fn leads_elsewhere(link: &str) -> Option<Fault> {
+    let url = absolute(link)?;
+    let fault = Fault::plain(format!("the link leads to {}", place(&url)));
+    Some(fault.of_kind(KnownFailure::RedirectElsewhere))
 }
 
 /// Whether a header is about the body, which a redirect may take away.
@@ -103,24 +127,46 @@ impl Script {
             let same = "redirected to what is no place of the target".to_owned();
             return Err(Fault { met: format!(": {}", shown()), ..Fault::plain(same) });
         };
-        let is_there = |root: &Url| root.origin() == to.origin();
-        let stays = [Some(&root), known].into_iter().flatten().any(is_there);
-        let others = || {
-            let mut all = (0..).zip(&self.sites);
-            all.find(|(_, site)| site.root.as_ref().is_some_and(is_there)).map(|(origin, _)| origin)
-        };
-        let Some(origin) = stays.then_some(present).or_else(others) else {
-            // Its path may hold anything; where a place is, is the same for many requests.
-            let place = match to.origin() {
-                Origin::Tuple(..) => to.origin().ascii_serialization(),
-                Origin::Opaque(_) => format!("{}:", to.scheme()),
-            };
-            let fault = Fault::plain(format!("redirected to {place}"));
+        let stays = [Some(&root), known].into_iter().flatten().any(|root| root.origin() == to.origin());
+        let Some(origin) = stays.then_some(present).or_else(|| self.named(&to)) else {
+            let fault = Fault::plain(format!("redirected to {}", place(&to)));
             return Err(fault.of_kind(KnownFailure::RedirectElsewhere));
         };
         let gets = before.is_some_and(|hop| hop.gets) || turns_into_get(status, &step.method);
         let path = to[Position::BeforePath..Position::AfterQuery].to_owned();
         Ok(Hop { origin, path, gets, number })
+    }
+
+    /// The number of the origin of a URL, if the run names it.
+    fn named(&self, url: &Url) -> Option<u16> {
+        let is_there = |site: &Site| site.root.as_ref().is_some_and(|root| root.origin() == url.origin());
+        (0..).zip(&self.sites).find(|(_, site)| is_there(site)).map(|(origin, _)| origin)
+    }
+
+    /// Where the link of a step leads: origin, path and query. None where it is a path, no URL, or of an origin that the run does not
+    /// name. The host of a fixed header `Host` is that of the step's own origin.
+    pub(super) fn led(&self, step: &Step, memory: &Memory) -> Option<(u16, String)> {
+        let url = absolute(memory.value(step.link()?)?.0)?;
+        let own = step.headers.iter().find(|header| header.name.eq_ignore_ascii_case("host"));
+        let site = &self.sites[usize::from(step.origin)];
+        let own = own.and_then(|header| match header.value.as_slice() {
+            [Piece::Fixed(host)] => root(site.tls, host),
+            _ => None,
+        });
+        let stays = [own.as_ref(), site.root.as_ref()].into_iter().flatten();
+        let stays = stays.map(Url::origin).any(|origin| origin == url.origin());
+        let origin = stays.then_some(step.origin).or_else(|| self.named(&url))?;
+        Some((origin, url[Position::BeforePath..Position::AfterQuery].to_owned()))
+    }
+
+    /// The steps whose links lead to another origin than theirs, and its number, by what the session remembers now.
+    pub fn leads(&self, memory: &Memory) -> Vec<(u16, u16)> {
+        let lead = |&number: &u16| {
+            let step = &self.steps[usize::from(number)];
+            let (origin, _) = self.led(step, memory)?;
+            (origin != step.origin).then_some((number, origin))
+        };
+        self.links.iter().filter_map(lead).collect()
     }
 
     /// The root of the site that the request names: of its header Host, or of where it goes.

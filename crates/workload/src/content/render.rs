@@ -145,7 +145,8 @@ impl Script {
             None => values.path(step, &mut draft.text).map_err(|why| refuse(why, Part::Path))?,
         }
         draft.path_end = draft.text.len();
-        let elsewhere = hop.is_some_and(|hop| hop.origin != step.origin);
+        let elsewhere =
+            (hop.is_some() || step.is_link) && self.origin(visit.sending.step, memory) != step.origin;
         let secrets = elsewhere.then(|| self.redactor(visit, memory));
         for header in &step.headers {
             if gets && redirect::is_of_body(&header.name) {
@@ -241,7 +242,14 @@ impl Script {
             Part::Header(name) => format!("header {name}"),
             Part::Body => "the body".to_owned(),
         };
-        let (then, fault) = self.fault(why, place, header_name(part), visit, &redactor);
+        let elsewhere = match &why {
+            Why::Unfit(Unfit::NoPath, link) if step.link().is_some() => redirect::leads_elsewhere(link),
+            _ => None,
+        };
+        let (then, fault) = match elsewhere {
+            Some(fault) => (SessionControl::Continue, fault),
+            None => self.fault(why, place, header_name(part), visit, &redactor),
+        };
         let outcome = Outcome::Unsent;
         let reason = fault.of_step(&step.name, |text| redactor.hide(text).into_owned());
         Refusal { outcome, then, reason }

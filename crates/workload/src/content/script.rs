@@ -55,6 +55,8 @@ pub struct Script {
     pub(super) most_redirects: u32,
     /// Where requests name the trace that they are of.
     pub(super) traces: Option<Traces>,
+    /// Steps whose path is an extracted link.
+    pub(super) links: Vec<u16>,
     needs_memory: bool,
     max_body: u64,
     pub(super) redactor: Redactor,
@@ -70,6 +72,11 @@ impl Script {
         let keeps_cookies = longest.iter().any(|&most| most > 1);
         Script {
             fixed: steps.iter().map(Step::is_fixed).collect(),
+            links: (0..)
+                .zip(&steps)
+                .filter(|(_, step)| step.link().is_some())
+                .map(|(number, _)| number)
+                .collect(),
             needs_memory: keeps_cookies || steps.iter().any(|step| !step.extracts.is_empty()),
             steps,
             data,
@@ -165,8 +172,15 @@ impl Script {
         let step = &self.steps[usize::from(step)];
         match memory.hop() {
             Some(hop) if step.is_redirected => hop.origin,
+            _ if step.is_link => self.led(step, memory).map_or(step.origin, |(origin, _)| origin),
             _ => step.origin,
         }
+    }
+
+    /// Whether where a request goes may depend on what its session extracted.
+    #[inline]
+    pub fn has_links(&self) -> bool {
+        !self.links.is_empty()
     }
 
     /// The site of a visit's request.

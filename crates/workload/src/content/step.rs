@@ -114,7 +114,8 @@ impl Step {
     ///
     /// Fixed parts of the path keep their separators and escapes; what cannot stand in a path is percent-encoded. Values
     /// in it are percent-encoded, slashes too. A path that is one value and nothing else is a link from the target's root: it
-    /// keeps its separators, and must begin with a slash when the time comes.
+    /// keeps its separators, and must begin with a slash when the time comes, or be a URL of an origin that the run names
+    /// if a step extracted it.
     ///
     /// # Errors
     /// No method, or no path.
@@ -201,7 +202,15 @@ impl Step {
         Step { origin, is_whole: true, ..self }
     }
 
-    /// The number of the origin that it goes to, 0 being the target; not of those that redirects lead to.
+    /// The name of the extracted value that is its whole path, if it is one: the number of it.
+    pub fn link(&self) -> Option<u16> {
+        match self.target.as_slice() {
+            [Piece::Value(Source::Extracted(name), Encoding::Link)] => Some(*name),
+            _ => None,
+        }
+    }
+
+    /// The number of the origin that it goes to, 0 being the target; not of those that redirects and links lead to.
     pub fn origin(&self) -> u16 {
         self.origin
     }

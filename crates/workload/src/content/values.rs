@@ -39,6 +39,11 @@ impl<'a> Values<'a> {
     /// Appends the path and query.
     #[inline]
     pub(super) fn path(&mut self, step: &Step, out: &mut String) -> Result<(), Why> {
+        if step.is_link
+            && let Some((_, path)) = self.script.led(step, self.memory)
+        {
+            return Encoding::Link.value(&path, Kind::Text, out).map_err(|unfit| Why::Unfit(unfit, path));
+        }
         if !step.is_link && !step.is_whole {
             out.push_str(&self.script.base_path);
         }

@@ -36,6 +36,26 @@ pub enum Node {
     Logged(Arc<[u16]>),
 }
 
+impl Node {
+    /// The numbers of the steps that these may ask for, in their order.
+    pub fn steps(nodes: &[Node]) -> Vec<u16> {
+        fn each(nodes: &[Node], all: &mut Vec<u16>) {
+            for node in nodes {
+                match node {
+                    Node::Ask { step, .. } => all.push(*step),
+                    Node::Repeat(_, inside) => each(inside, all),
+                    Node::Choose(ways) => ways.iter().for_each(|(_, inside)| each(inside, all)),
+                    Node::Logged(logged) => all.extend(logged.iter()),
+                    Node::Pause(_) => {}
+                }
+            }
+        }
+        let mut all = Vec::new();
+        each(nodes, &mut all);
+        all
+    }
+}
+
 /// No think time at all.
 pub fn no_think() -> Dist {
     Constant::new(Nanos::ZERO).into()
@@ -157,7 +177,7 @@ impl Journey {
     #[must_use]
     pub fn reaching(self, origins: &[u16]) -> Journey {
         let mut own = vec![0; origins.len()];
-        for step in self.steps() {
+        for step in Node::steps(&self.nodes) {
             if let Some(origin) = origins.get(usize::from(step)) {
                 own[usize::from(step)] = *origin;
             }
@@ -166,27 +186,9 @@ impl Journey {
         Journey { origins: own.into(), ..self }
     }
 
-    /// The numbers of its steps.
-    fn steps(&self) -> Vec<u16> {
-        fn steps(nodes: &[Node], all: &mut Vec<u16>) {
-            for node in nodes {
-                match node {
-                    Node::Ask { step, .. } => all.push(*step),
-                    Node::Repeat(_, inside) => steps(inside, all),
-                    Node::Choose(ways) => ways.iter().for_each(|(_, inside)| steps(inside, all)),
-                    Node::Logged(logged) => all.extend(logged.iter()),
-                    Node::Pause(_) => {}
-                }
-            }
-        }
-        let mut all = Vec::new();
-        steps(&self.nodes, &mut all);
-        all
-    }
-
     /// How many origins its steps go to.
     pub fn reached(&self) -> usize {
-        let mut all: Vec<u16> = self.steps().into_iter().map(|step| self.origin(step)).collect();
+        let mut all: Vec<u16> = Node::steps(&self.nodes).into_iter().map(|step| self.origin(step)).collect();
         all.sort_unstable();
         all.dedup();
         all.len()

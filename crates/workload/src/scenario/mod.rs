@@ -48,6 +48,8 @@ pub const MOST_VALUES: usize = 250_000;
 pub const LONGEST_NAME: usize = 200;
 /// The journeys of a file may have so many steps in all.
 pub const MOST_STEPS: usize = 10_000;
+/// Origins of a scenario besides its target, at most.
+pub const MOST_ORIGINS: usize = 64;
 
 /// The world around a scenario file.
 pub struct Surroundings<'a> {

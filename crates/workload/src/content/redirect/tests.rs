@@ -258,6 +258,65 @@ fn every_request_names_the_trace_of_its_session_and_is_a_parent_of_its_own() {
     assert_eq!((&led[3..35], led == first), (trace.as_str(), false), "where a redirect led");
 }
 
+/// Links that a step extracted: paths and whole URLs of origins that the run names.
+#[test]
+fn extracted_links_lead_to_origins_that_the_run_names() {
+    let mut names = Names::new();
+    let link = names.extracted("link").unwrap();
+    let path = Template::parse("{{link}}", &names).unwrap();
+    let follows = |host: Option<&str>| {
+        let mut step = Step::new("s", "GET", &path).unwrap();
+        for (name, value) in [("Authorization", "Bearer planted"), ("X-Tag", "plain")] {
+            step.header(name, &Template::fixed(value)).unwrap();
+        }
+        host.iter().for_each(|host| step.header("Host", &Template::fixed(host)).unwrap());
+        let others = ["https://b.test:444", "http://c.test"].map(|url| Target::parse(url).unwrap());
+        let target = Target::parse("http://a.test/base").unwrap();
+        Script::new(vec![step], Vec::new(), names.clone(), &[2]).with_target(&target).reaching(&others)
+    };
+    let rendered = |script: &Script, value: &str| {
+        let mut memory = Memory::default();
+        memory.set(link, 1, value, crate::content::encode::Kind::Text);
+        let key = RequestKey::default();
+        let request = script.render(&RenderContext { sending: &key, now_unix_ns: 0 }, &memory);
+        let headers =
+            |request: &Request| request.headers.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let sent = request.map(|request| (request.path.clone(), headers(&request)));
+        (script.origin(0, &memory), script.leads(&memory), sent.map_err(|refusal| refusal.reason))
+    };
+    let script = follows(None);
+    assert!(script.has_links());
+    let all = vec!["Authorization".to_owned(), "X-Tag".to_owned()];
+    for (value, origin, path) in [
+        ("/x?y=1#z", 0, "/x?y=1"),
+        ("http://a.test/x", 0, "/x"),
+        ("HTTP://A.test:80", 0, "/"),
+        ("https://b.test:444/é?q=a b#z", 1, "/%C3%A9?q=a%20b"),
+        ("http://u:p@c.test/?x", 2, "/?x"),
+    ] {
+        let headers = if origin == 0 { all.clone() } else { all[1..].to_vec() };
+        let leads = if origin == 0 { vec![] } else { vec![(0, origin)] };
+        assert_eq!(rendered(&script, value), (origin, leads, Ok((path.to_owned(), headers))), "{value}");
+    }
+    for (value, says) in [
+        ("https://b.test/x?secret", "the link leads to https://b.test"),
+        ("http://d.test:8/x", "the link leads to http://d.test:8"),
+    ] {
+        let (origin, leads, sent) = rendered(&script, value);
+        let reason = sent.unwrap_err();
+        assert_eq!((origin, leads, reason.same.as_str()), (0, vec![], &*format!("s: {says}")), "{value}");
+        assert_eq!(reason.kind, Some(KnownFailure::RedirectElsewhere));
+    }
+    for value in ["x", "ftp://a.test/", "mailto:a@b", ""] {
+        let reason = rendered(&script, value).2.unwrap_err();
+        assert!(reason.same.contains("expected a link that begins with a slash"), "{reason}");
+    }
+    // The host that the target goes by is the target's.
+    let all = [&all[..], &["Host".to_owned()]].concat();
+    let sent = rendered(&follows(Some("www.test")), "http://www.test/x");
+    assert_eq!(sent, (0, vec![], Ok(("/x".to_owned(), all))));
+}
+
 /// What goes out where a redirect leads to another origin that the run names, and back.
 #[test]
 fn secrets_stay_with_the_origin_that_they_were_given_for() {

@@ -91,19 +91,8 @@ impl Journeys {
 
     /// Names and numbers of the steps that group number `group` may take.
     pub fn steps_of(&self, group: usize) -> Vec<(&str, u16)> {
-        fn steps(nodes: &[Node], all: &mut Vec<u16>) {
-            for node in nodes {
-                match node {
-                    Node::Ask { step, .. } => all.push(*step),
-                    Node::Repeat(_, inside) => steps(inside, all),
-                    Node::Choose(ways) => ways.iter().for_each(|(_, inside)| steps(inside, all)),
-                    Node::Pause(_) | Node::Logged(_) => {}
-                }
-            }
-        }
-        let mut all = Vec::new();
-        steps(self.of(group).map_or(&[], |(nodes, _)| nodes), &mut all);
-        all.into_iter().map(|step| (self.labels[usize::from(step)].as_str(), step)).collect()
+        let nodes = self.of(group).map_or(&[][..], |(nodes, _)| nodes);
+        Node::steps(nodes).into_iter().map(|step| (self.labels[usize::from(step)].as_str(), step)).collect()
     }
 
     /// The journey of group number `group`, and where it stands.

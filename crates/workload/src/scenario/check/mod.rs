@@ -67,7 +67,8 @@ pub(super) fn file(
     }
     let mut journeys = Journeys::settle(file, &names, target.as_ref(), redactor, reader)?;
     let by_step: Vec<u16> = journeys.steps.iter().map(Step::origin).collect();
-    journeys.origins.of_redirects(file, settings.redirects > 0, reader);
+    let links = journeys.steps.iter().any(|step| step.link().is_some());
+    journeys.origins.of_redirects(file, (settings.redirects > 0, links), reader);
     if let Some(target) = &target {
         settings::connecting(file, target, journeys.origins.others(), reader);
     }

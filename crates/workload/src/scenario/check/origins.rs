@@ -1,14 +1,12 @@
 //! The origins (scheme, host and port) that a scenario names besides its target: in steps that are whole URLs, and for redirects.
 
 use crate::content::Template;
+use crate::scenario::MOST_ORIGINS;
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::written;
 use crate::target::{Endpoint, Scheme, Target};
-
-/// Origins besides the target, at most.
-const MOST: usize = 64;
 
 const HELP: &str = "write scheme, host and port alone, as in https://api.example or http://127.0.0.1:8081";
 
@@ -58,11 +56,16 @@ impl Origins {
         Ok(Some((origin, rest)))
     }
 
-    /// Those that redirects may lead to besides. The same host by https is named with it, where both have their usual ports, and it is not
-    /// said where they are.
-    pub fn of_redirects(&mut self, file: &written::File, followed: bool, reader: &mut Reader<'_>) {
+    /// Those that redirects may lead to besides, if they are `followed`, or links, if any step is one. The same host by https is named with it
+    /// for redirects, where both have their usual ports, and it is not said where they are.
+    pub fn of_redirects(
+        &mut self,
+        file: &written::File,
+        (followed, links): (bool, bool),
+        reader: &mut Reader<'_>,
+    ) {
         for text in file.origins.iter().flatten() {
-            if !followed {
+            if !followed && !links {
                 let problem = Problem::new(text.span, "no redirect is followed, so that none leads there");
                 reader.problems.push(problem.help("add redirects: 10 (-L), or leave it out"));
                 return;
@@ -84,7 +87,7 @@ impl Origins {
             }
             _ => None,
         });
-        if let Some(secure) = secure.filter(|_| self.others.len() < MOST) {
+        if let Some(secure) = secure.filter(|_| self.others.len() < MOST_ORIGINS) {
             let before = self.others.len();
             self.add(secure);
             self.assumes_https = self.others.len() > before;
@@ -106,8 +109,9 @@ impl Origins {
         {
             return Err(Problem::new(span, format!("{origin} is no origin of HTTP")).help(HELP));
         }
-        if self.others.len() >= MOST {
-            let problem = Problem::new(span, format!("more than {MOST} origins in addition to the target"));
+        if self.find(&origin).is_none() && self.others.len() >= MOST_ORIGINS {
+            let problem =
+                Problem::new(span, format!("more than {MOST_ORIGINS} origins in addition to the target"));
             return Err(problem.help("split the scenario"));
         }
         let is_h2c = origin.scheme == Scheme::H2c;
@@ -118,15 +122,18 @@ impl Origins {
         Ok(number)
     }
 
-    fn add(&mut self, origin: Target) -> u16 {
+    fn find(&self, origin: &Target) -> Option<u16> {
         let is_same = |known: &Target| known.endpoint == origin.endpoint && known.scheme == origin.scheme;
         if self.target.as_ref().is_some_and(is_same) {
-            return 0;
+            return Some(0);
         }
-        let at = self.others.iter().position(is_same).unwrap_or_else(|| {
-            self.others.push(origin.clone());
-            self.others.len() - 1
-        });
-        at as u16 + 1
+        self.others.iter().position(is_same).map(|at| at as u16 + 1)
+    }
+
+    fn add(&mut self, origin: Target) -> u16 {
+        self.find(&origin).unwrap_or_else(|| {
+            self.others.push(origin);
+            self.others.len() as u16
+        })
     }
 }
