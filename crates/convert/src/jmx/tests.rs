@@ -338,7 +338,9 @@ fn hosts_besides_the_most_frequent_are_origins_of_their_steps() {
         ]
     );
     assert!(
-        converted.scenario.contains("target: http://shop.example:8080\nredirects: 20\nheaders:\n  X-Tag: all\nusers:"),
+        converted
+            .scenario
+            .contains("target: http://shop.example:8080\nredirects: 20\nheaders:\n  X-Tag: all\nusers:"),
         "{}",
         converted.scenario
     );
