@@ -459,8 +459,7 @@ impl Draft {
         let Some((first, rest)) = steps.split_first() else { return Vec::new() };
         let leaves_target = steps.iter().any(|step| step.origin.is_some());
         let alike = |name: &str, value: &Text| {
-            !name.eq_ignore_ascii_case("content-type")
-                && !(leaves_target && is_of_origin(name, value))
+            !(name.eq_ignore_ascii_case("content-type") || leaves_target && is_of_origin(name, value))
                 && rest
                     .iter()
                     .all(|step| step.headers.iter().any(|(n, v)| n.eq_ignore_ascii_case(name) && v == value))

@@ -2,7 +2,7 @@
 
 use crate::common::law;
 use crate::laws;
-use crate::rig::{Reply, Rig};
+use crate::rig::{Leads, Reply, Rig};
 use headway_base::{Nanos, Outcome, Phase, Profile, Rate};
 use headway_testkit::{Connect, Generator};
 use headway_workload::journey::{Journey, Node};
@@ -374,7 +374,7 @@ fn play(
     plan: &Plan,
     limits: Limits,
     (capacity, spread): (u32, bool),
-    (replies, connects, links): (&[Reply], &[Connect], &[Vec<(u16, u16)>]),
+    (replies, connects, links): (&[Reply], &[Connect], &[Leads]),
     generator: Generator,
     mut interrupts: Vec<i64>,
 ) {

@@ -15,6 +15,9 @@ use headway_workload::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Steps that are led to another origin than their journey says, and its number.
+pub type Leads = Vec<(u16, u16)>;
+
 /// How a request goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reply {
@@ -141,10 +144,10 @@ pub struct Rig<C, R> {
     sending: BTreeMap<SessionId, RequestId>,
     /// By slot of a session: what was sent last.
     last: Vec<Option<RequestKey>>,
-    /// After each answer, the steps of its session that are led to another origin than the journey says, and its number.
-    links: Vec<Vec<(u16, u16)>>,
+    /// Where answers lead their sessions, in turns.
+    links: Vec<Leads>,
     /// The same by session, as the client was told last.
-    leads: BTreeMap<SessionId, Vec<(u16, u16)>>,
+    leads: BTreeMap<SessionId, Leads>,
     interrupts: Vec<Nanos>,
     played: Played,
 }
@@ -207,7 +210,7 @@ where
     }
 
     /// Answers lead steps of their sessions so, in turns.
-    pub fn leading(mut self, links: &[Vec<(u16, u16)>]) -> Rig<C, R> {
+    pub fn leading(mut self, links: &[Leads]) -> Rig<C, R> {
         self.links = links.to_vec();
         self
     }

@@ -99,7 +99,7 @@ const OPTIONS: [(&str, &str); 6] = [
 impl TraceOf {
     /// How it is written, for help texts.
     pub fn usage() -> String {
-        let options = OPTIONS.map(|(name, value)| format!(",{name}={value}"));
+        let options = OPTIONS.map(|(name, value)| format!(", {name}={value}"));
         format!("trace(FILE{})", options.concat())
     }
 
@@ -503,7 +503,7 @@ mod tests {
             ("trace(a.log,speed=0)", "from 0.001"),
             ("trace(a.log,sped=2)", "did you mean speed?"),
             ("trace(a.log,spread=maybe)", "spread=yes or spread=no"),
-            ("trace(a.log,2)", "write trace(FILE,speed=NUMBER,"),
+            ("trace(a.log,2)", "write trace(FILE, speed=NUMBER,"),
             ("trace(a.log,speed=2,speed=2)", "'speed=2' is not the only speed=: write it once"),
             ("trace(a.log,from=2s, from =3s)", "'from =3s' is not the only from="),
             ("trace(a.log,from=1m,to=30s)", "ends after from=60s"),
