@@ -77,7 +77,7 @@ joined() {
     end_group "$other"
     other=''
     cat "$TMPDIR/beside"
-    ended "$other_title" "$other_began" "$code"
+    ended "$other_title, and the steps beside it" "$other_began" "$code"
 }
 
 ended() {
