@@ -77,7 +77,6 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     fn fall_due(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
         if let Some(origin) = self.sessions.led(id) {
-            self.reach(usize::from(origin) + 1);
             self.sessions.turn_to(id, origin);
         }
         let own = self.sessions.get(id).connection;

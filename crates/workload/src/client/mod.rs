@@ -550,6 +550,9 @@ impl<S: RecordSink> Client<S> {
     /// before. Those of other steps go where the journey says. Holds until the session, or round of a user, is over.
     #[inline]
     pub fn lead(&mut self, session: SessionId, leads: Vec<(u16, u16)>) {
+        // Before the steps fall due: what is said of the next start rests on how many origins there are.
+        let most = leads.iter().map(|(_, origin)| usize::from(*origin)).max().unwrap_or(0);
+        self.reach(most + 1);
         self.sessions.lead(session, leads);
     }
 
