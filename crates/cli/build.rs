@@ -8,12 +8,11 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let var = |name: &str| env::var(name).unwrap_or_default();
     let commit = commit(Path::new(&var("CARGO_MANIFEST_DIR"))).unwrap_or_else(|| "unknown".to_owned());
-    let features = ["BROTLI", "PARQUET", "SQLITE", "ZSTD"];
-    let on: Vec<String> = features
-        .iter()
-        .filter(|name| env::var_os(format!("CARGO_FEATURE_{name}")).is_some())
-        .map(|name| name.to_lowercase())
-        .collect();
+    // All of Cargo.toml but the name for all of them.
+    let named = |(name, _): (String, String)| Some(name.strip_prefix("CARGO_FEATURE_")?.to_lowercase());
+    let mut on: Vec<String> =
+        env::vars().filter_map(named).filter(|name| !["full", "default"].contains(&name.as_str())).collect();
+    on.sort();
     let features = if on.is_empty() { "none".to_owned() } else { on.join(" ") };
     let (version, target) = (var("CARGO_PKG_VERSION"), var("TARGET"));
     println!(

@@ -148,7 +148,8 @@ impl Shared {
             NotPosted::TimedOut => NotExported::NoAnswer(PATIENCE.as_secs_f64()),
             NotPosted::Failed(error) => NotExported::Failed(error),
         })?;
-        let hidden = |text: &str| self.collector.redactor.hide_foreign(text).into_owned();
+        let hidden =
+            |text: &str| without_query(&self.collector.redactor.hide_foreign(text), &self.collector.url);
         match otlp::rejected(&answer) {
             Some(Rejected { numbers, why }) => Ok(Rejected { numbers, why: hidden(&why) }),
             None => {
@@ -157,6 +158,21 @@ impl Shared {
             }
         }
     }
+}
+
+/// That text without what it repeats of the query of that URL, also where it was cut within it.
+fn without_query(text: &str, url: &str) -> String {
+    let path = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = path.find('/').map_or("", |at| &path[at..]);
+    let Some((path, _)) = path.split_once('?') else { return text.to_owned() };
+    let begin = format!("{path}?");
+    let mut parts = text.split(&begin);
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| !c.is_whitespace() && !"\"'<>".contains(c));
+        kept += &format!("{begin}<redacted>{rest}");
+    }
+    kept
 }
 
 fn unix_now() -> u64 {
@@ -281,6 +297,22 @@ mod tests {
             assert!(!said.contains("s3cr3t"), "{said}");
             served.join().unwrap();
         }
+    }
+
+    #[test]
+    fn a_key_in_the_query_is_hidden_where_a_collector_cut_its_message() {
+        let url = "http://127.0.0.1:4318/v1/metrics?k=URLSECRET";
+        for (text, shown) in [
+            ("refused /v1/metrics?k=URLSEC", "refused /v1/metrics?<redacted>"),
+            (
+                "'http://127.0.0.1:4318/v1/metrics?k=U' is no tenant",
+                "'http://127.0.0.1:4318/v1/metrics?<redacted>' is no tenant",
+            ),
+            ("/v1/metrics is not here", "/v1/metrics is not here"),
+        ] {
+            assert_eq!(without_query(text, url), shown);
+        }
+        assert_eq!(without_query("/v1/metrics?k=1", "http://127.0.0.1:4318/v1/metrics"), "/v1/metrics?k=1");
     }
 
     #[test]

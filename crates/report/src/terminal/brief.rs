@@ -8,7 +8,7 @@ use super::content::table;
 use super::grid::{Grid, shorten};
 use super::layout::{INDENT, Page, WIDTH, columns, span, wrap};
 use super::verdict::{MEANING, answer};
-use super::{beside, histogram, numbers};
+use super::{beside, command, histogram, numbers};
 use crate::Style;
 use crate::content::{self, Block};
 use crate::format::{STEPPED_MARK, count, number, plural, share_of, visible};
@@ -277,14 +277,22 @@ fn end(page: &mut Page, summary: &Summary, style: &Style) {
     if summary.plan.as_ref().is_some_and(|plan| plan.shard.is_some()) {
         page.labelled("shard", Tone::Plain, words::ONE_SHARD);
     }
+    // Folders have long names: beside a narrow label most of them need one line.
+    const MARK: &str = "next  ";
     let next = match (&style.next, &style.folder, summary.seed) {
-        (Some(next), ..) => next.clone(),
+        (Some(next), ..) => {
+            // It is there to be copied.
+            for (i, line) in command::fold(next, WIDTH, INDENT + MARK.len()).into_iter().enumerate() {
+                let mark = if i == 0 { format!("{}{MARK}", " ".repeat(INDENT)) } else { String::new() };
+                page.line(&[span(Tone::Strong, mark), span(Tone::Strong, line)]);
+            }
+            return;
+        }
         (None, Some(folder), _) => format!("headway report {folder} --details"),
         (None, None, Some(seed)) => format!("--seed {seed} --details shows all numbers of this run"),
         (None, None, None) => return,
     };
-    // Folders have long names: beside a narrow label most of them need one line.
-    page.marked(INDENT, "next  ", Tone::Strong, &next);
+    page.marked(INDENT, MARK, Tone::Strong, &next);
 }
 
 #[cfg(test)]

@@ -144,17 +144,22 @@ pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
         page.labelled("shard", Tone::Plain, words::ONE_SHARD);
     }
     if let Some(next) = &style.next {
-        page.labelled("next", Tone::Plain, next);
+        to_copy(page, "next", next);
+    }
+}
+
+/// A command below its label.
+fn to_copy(page: &mut Page, label: &str, command: &str) {
+    page.labelled(label, Tone::Plain, "");
+    for (i, line) in command::fold(command, WIDTH, 4).into_iter().enumerate() {
+        let indent = if i == 0 { "    " } else { "" };
+        page.line(&[span(Tone::Strong, format!("{indent}{line}"))]);
     }
 }
 
 /// The command that plays it again.
 pub(super) fn to_repeat(page: &mut Page, command: &str) {
-    page.labelled("command", Tone::Plain, "");
-    for (i, line) in command::fold(command, WIDTH, 4).into_iter().enumerate() {
-        let indent = if i == 0 { "    " } else { "" };
-        page.line(&[span(Tone::Strong, format!("{indent}{line}"))]);
-    }
+    to_copy(page, "command", command);
     if let Some(hidden) = words::hidden(command) {
         page.labelled("hidden", Tone::Plain, &hidden);
     }

@@ -208,6 +208,10 @@ fn from_rule(rule: &RuleResult) -> Reason {
         (RuleId::StoodStill, Some(share)) if failed => {
             format!("The generator stood still for {} of the time.{reason}", rule_number(rule, share))
         }
+        (_, Some(value)) if failed => {
+            let (title, value) = (capitalised(&rule_title(rule)), rule_number(rule, value));
+            format!("{title} is {value}, and should be {}.{reason}", rule_limits(rule))
+        }
         _ => format!("The rule on {} {what}.{reason}", rule_title(rule)),
     };
     Reason {
@@ -218,6 +222,11 @@ fn from_rule(rule: &RuleResult) -> Reason {
         at: Vec::new(),
         next: (!failed).then_some("A longer run, or a higher rate, decides it.".into()),
     }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut signs = text.chars();
+    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
 }
 
 /// The rules that a finding speaks of.
@@ -310,7 +319,7 @@ const NOT_OVERLOADED: &str = "The target accepts most connections at once, so ea
 
 /// What is outside a merged run was sent, at another time.
 const START_TOGETHER: &str =
-    "Start all shards together: give each --start-at barrier, or the same --start-at TIME.";
+    "Start all shards together. Give each --start-at barrier, or the same --start-at TIME.";
 
 /// What the steps hold cannot be sent, at no rate.
 const CORRECT_WHAT_IS_SENT: &str = "Correct the step, or the data that it takes its values from. The reason under the outcome says what cannot be sent.";
