@@ -87,7 +87,8 @@ def held(headway, connections, parts, rate, seconds):
             zero = time.time() + AHEAD_S
             at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(zero)) + f".{int(zero % 1 * 1e6):06}Z"
             run = [
-                [headway, "run", f"http://{address(i)}:{port}/", "-u", str(connections), "--think", f"uniform(0s,{2 * think}s)",
+                # One target for all shards, as a run has; each reaches it at an address of its own.
+                [headway, "run", f"http://{address(0)}:{port}/", "--connect-to", f"::{address(i)}:{port}", "-u", str(connections), "--think", f"uniform(0s,{2 * think}s)",
                  "--shard", f"{i}/{parts}", "--seed", SEED, "--warmup", f"{2 * think + 1}s", "-d", f"{seconds}s", "--wait", "sleep",
                  "--start-at", at, "--out", f"{folder}/run"]
                 for i in range(parts)
