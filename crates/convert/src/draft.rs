@@ -325,7 +325,10 @@ pub(super) fn path(text: &str, secrets: &mut Secrets) -> Text {
                 let value = secrets.variable(name, value, &about);
                 out = out.and(&Text::literal(&format!("{name}="))).and(&value);
             }
-            _ => out = out.and(&Text::literal(piece)),
+            _ => {
+                let within = secrets.within("URL", piece, "a URL");
+                out = out.and(&within.unwrap_or_else(|| Text::literal(piece)));
+            }
         }
     }
     out

@@ -2,7 +2,7 @@
 //! told which. Their names say that they are secrets, so that a run never shows their values.
 
 use super::Text;
-use headway_workload::redact::{Place, SecretNames};
+use headway_workload::redact::{Place, Redactor, SecretNames};
 
 /// The secrets that were found, in order.
 #[derive(Default)]
@@ -19,10 +19,28 @@ struct Secret {
 }
 
 impl Secrets {
-    /// The value of a header; none if it is no secret.
+    /// The value of a header; none if it is no secret and holds none.
     pub(super) fn header(&mut self, header: &str, value: &str) -> Option<Text> {
-        (SecretNames::default().has(Place::Header, header) && !value.is_empty())
-            .then(|| self.variable(header, value, &format!("the value of the header {header}")))
+        if SecretNames::default().has(Place::Header, header) && !value.is_empty() {
+            return Some(self.variable(header, value, &format!("the value of the header {header}")));
+        }
+        self.within(header, value, &format!("the header {header}"))
+    }
+
+    /// A text in which secrets follow their names, as in the URL of a Referer; none if none does. `of` says whose text it is.
+    pub(super) fn within(&mut self, kind: &str, text: &str, of: &str) -> Option<Text> {
+        let found = Redactor::default().named_in(text);
+        if found.is_empty() {
+            return None;
+        }
+        let about = format!("a secret in {of}, as it stands there");
+        let (mut out, mut at) = (Text::literal(""), 0);
+        for range in found {
+            let secret = self.variable(kind, &text[range.clone()], &about);
+            out = out.and(&Text::literal(&text[at..range.start])).and(&secret);
+            at = range.end;
+        }
+        Some(out.and(&Text::literal(&text[at..])))
     }
 
     /// The value of a field of a form, a query or a JSON body that [`is_secret_field`].
@@ -83,6 +101,24 @@ mod tests {
             told,
             ["HEADWAY_SECRET_AUTHORIZATION", "HEADWAY_SECRET_AUTHORIZATION_2", "HEADWAY_SECRET_X_API_KEY"]
         );
+    }
+
+    #[test]
+    fn secrets_within_the_values_of_headers_are_variables() {
+        let mut secrets = Secrets::default();
+        for (value, made) in [
+            ("https://a/x?token=t-1&y=2", "https://a/x?token=${HEADWAY_SECRET_REFERER}&y=2"),
+            ("https://a/x?y=2#access_token=t-2", "https://a/x?y=2#${HEADWAY_SECRET_REFERER_2}"),
+            ("https://me:pw@a/", "https://${HEADWAY_SECRET_REFERER_3}@a/"),
+            (
+                "https://a/?to=http://b/?api_key=t-1",
+                "https://a/?to=http://b/?api_key=${HEADWAY_SECRET_REFERER}",
+            ),
+            ("see <https://a/?token=t-1> ${x}", "see <https://a/?token=${HEADWAY_SECRET_REFERER}> $${x}"),
+        ] {
+            assert_eq!(secrets.header("Referer", value).unwrap().as_str(), made, "{value}");
+        }
+        assert_eq!(secrets.header("Referer", "https://a/x?y=2"), None);
     }
 
     #[test]

@@ -118,7 +118,9 @@ fn show(out: &mut String, (origin, request): (&str, &Request), redactor: &Redact
     let path = request.path.replace("%7B%7B", "{{").replace("%7D%7D", "}}");
     // Plain bytes have neither.
     if !request.method.is_empty() {
-        let _ = writeln!(out, "    {} {origin}{}", request.method, redactor.hide_url(&path));
+        // A path begins with a slash.
+        let link = if path.starts_with("{{") { ", a link that a response gives" } else { "" };
+        let _ = writeln!(out, "    {} {origin}{}{link}", request.method, redactor.hide_url(&path));
     }
     for (name, value) in &request.headers {
         let _ = writeln!(out, "    {name}: {}", redactor.hide_header(name, value));

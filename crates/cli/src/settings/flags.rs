@@ -13,7 +13,7 @@ use headway_stats::Threshold;
 use headway_workload::Target;
 use headway_workload::arrivals::{Arriving, TraceOf};
 use headway_workload::redact::Redactor;
-use headway_workload::scenario::{LONGEST_NAME, MOST_STEPS, Override};
+use headway_workload::scenario::{LONGEST_NAME, MOST_STEPS, Override, names_a_host};
 use headway_workload::target::Scheme;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -204,7 +204,9 @@ fn own_step(label: &str) -> Option<serde_json::Value> {
     let plain = !path.contains(|c: char| c.is_whitespace() || c.is_control());
     let token = !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase());
     // What stands in such brackets would be looked up, and what follows # is not sent.
-    let other = ["{{", "${", "#"].iter().any(|part| label.contains(part)) || method == "CONNECT";
+    let other = ["{{", "${", "#"].iter().any(|part| label.contains(part))
+        || method == "CONNECT"
+        || names_a_host(path).is_some();
     if !(plain && token && path.starts_with('/')) || other || label.chars().count() > LONGEST_NAME {
         return None;
     }

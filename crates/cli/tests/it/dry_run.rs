@@ -47,6 +47,19 @@ journey:
 }
 
 #[test]
+fn an_extracted_link_shows_as_one() {
+    let shown = dry(r#"
+target: http://127.0.0.1:1/api
+users: { arrive: { rate: 5/s }, phases: [ { hold: 10s } ] }
+journey:
+  - { get: /list, extract: { link: { json: /next } } }
+  - { get: "{{link}}", name: go, headers: { X-Tag: a } }
+"#);
+    let go = "  [go]\n    GET {{link}}, a link that a response gives\n    X-Tag: a\n";
+    assert!(shown.contains(go) && !shown.contains("not sent"), "{shown}");
+}
+
+#[test]
 fn bodies_show_without_their_secrets_unless_all_is_to_show() {
     let scenario = r#"
 target: http://127.0.0.1:1

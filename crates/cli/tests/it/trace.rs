@@ -121,6 +121,15 @@ fn an_access_log_gives_its_own_requests() {
     let part = format!("trace({},from=10s,to=20s,requests=own)", log.display());
     let part = resolve(&["http://127.0.0.1:1", "--arrivals", &part]).unwrap().load;
     assert_eq!(part.plan.trace().unwrap().no_step, 2);
+    // A scanner's line: to a step it is a URL without its scheme.
+    let scanned = at.path().join("scanned.log");
+    let paths = ["/a", "//example.com/x", "//a"];
+    let rows: String = (0..30).map(|i| row(i, &format!("GET {} HTTP/1.1", paths[i % 3]))).collect();
+    fs::write(&scanned, rows).unwrap();
+    let scanned = format!("trace({},requests=own)", scanned.display());
+    let scanned = resolve(&["http://127.0.0.1:1", "--arrivals", &scanned]).unwrap();
+    assert_eq!(scanned.spec.labels, ["GET /a", "GET //a"]);
+    assert_eq!(scanned.load.plan.trace().unwrap().no_step, 10);
     // What differs in a secret alone is one step, and no row of it is lost.
     let secret = at.path().join("secret.log");
     let paths = ["/a", "/a;jsessionid=AB12", "/a;jsessionid=CD34", "/a;sid=7"];

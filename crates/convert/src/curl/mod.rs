@@ -235,12 +235,15 @@ impl Converter {
     }
 
     fn step(&mut self, operation: &Operation, url: &str) -> Result<Step> {
-        let mut location = Location::parse(url)?;
-        if !operation.globoff && location.path.contains(['{', '}', '[', ']']) {
+        if url.trim_start().starts_with("//") {
+            bail!("curl takes no URL that begins with slashes: write http: or https: before them");
+        }
+        if !operation.globoff && has_globs(url) {
             bail!(
                 "curl would make several URLs of {{}} and []: give them one by one, or -g if they are meant as they are"
             );
         }
+        let mut location = Location::parse(url)?;
         let target = match &operation.socket {
             None => location.origin.clone(),
             Some(_) if location.origin.starts_with("https:") => {
@@ -320,6 +323,17 @@ impl Converter {
         }
         self.draft.finish()
     }
+}
+
+/// Whether curl would make several URLs of one. An address of IPv6 stands in brackets of its own.
+fn has_globs(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let address = host.strip_prefix('[').and_then(|host| host.split_once(']'));
+    let address = address.filter(|(address, _)| address.parse::<std::net::Ipv6Addr>().is_ok());
+    let host = address.map_or(host, |(_, port)| port);
+    [user, host, tail].iter().any(|part| part.contains(['{', '}', '[', ']']))
 }
 
 /// What there is to say of the options of a step.

@@ -171,6 +171,38 @@ fn secrets_are_variables() {
 }
 
 #[test]
+fn secrets_within_values_are_not_written_down() {
+    let made = converted(
+        "curl -e 'https://b/?token=t-4711&y=1#access_token=t-4712' -H 'X-Forward: http://x/?api_key=t-4713' 'http://a/?to=http://x/?sig=t-4714&y=1'",
+    );
+    assert!(!made.scenario.contains("t-47"), "{}", made.scenario);
+    for part in [
+        "?token=${HEADWAY_SECRET_REFERER}&y=1#${HEADWAY_SECRET_REFERER_2}",
+        "/?api_key=${HEADWAY_SECRET_X_FORWARD}",
+        "/?to=http://x/?sig=${HEADWAY_SECRET_URL}&y=1",
+    ] {
+        assert!(made.scenario.contains(part), "{part}: {}", made.scenario);
+    }
+    assert!(
+        made.notes.iter().any(|note| note.contains("REFERER before a run: a secret in the header Referer"))
+    );
+}
+
+#[test]
+fn what_curl_would_not_take_as_one_url_is_refused() {
+    let slashes = error("curl http://a/ //127.0.0.1:18424/k");
+    assert!(
+        slashes.contains("'//127.0.0.1:18424/k': curl takes no URL that begins with slashes"),
+        "{slashes}"
+    );
+    for url in ["http://h[1-3].example/", "http://[1-3].example/", "http://{a,b}/", "http://a/[1-3]"] {
+        let error = error(&format!("curl '{url}'"));
+        assert!(error.contains("curl would make several URLs"), "{url}: {error}");
+    }
+    assert!(converted("curl 'http://me:pw@[::1]:80/x'").scenario.contains("http://[::1]"));
+}
+
+#[test]
 fn a_proxy_is_of_the_whole_scenario_and_its_password_is_not_written_down() {
     let text = converted("curl -x proxy:3128 http://a/").scenario;
     assert!(text.contains("proxy: http://proxy:3128\n"), "{text}");

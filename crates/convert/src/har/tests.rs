@@ -404,3 +404,12 @@ fn what_is_no_har_says_what_was_expected() {
     lean.as_object_mut().unwrap().remove("time");
     assert!(scenario(&format!("\u{feff}{}", har(&[lean])), &Choices::default()).is_ok());
 }
+
+#[test]
+fn secrets_within_headers_are_not_written_down() {
+    let mut home = page(0, 100, "http://a.org/?next=http://b.org/?token=t-4711%26y");
+    header(&mut home, "request", "Referer", "http://a.org/login?token=t-4712&y=1#id_token=t-4713");
+    let text = converted(&[home]).scenario;
+    assert!(!text.contains("t-47"), "{text}");
+    assert!(text.contains("token=${HEADWAY_SECRET_REFERER}&y=1#${HEADWAY_SECRET_REFERER_2}"), "{text}");
+}

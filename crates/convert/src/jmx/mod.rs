@@ -74,15 +74,26 @@ enum Place {
     InnerSampler,
 }
 
+/// The host of a request, with scheme and port.
+#[derive(Clone, PartialEq, Eq)]
+enum Host {
+    /// The sampler names none.
+    Unnamed,
+    /// Scheme, host and port, as targets have them.
+    Known(String),
+    /// One that is not known before a run, as the plan has it.
+    Unknown(String),
+}
+
 struct Conversion<'p, 'c> {
     file: &'c str,
     choices: &'c Choices,
     draft: Draft,
     values: Values<'p>,
-    /// The host that is the target, if any request names one; not settled in the first pass.
-    home: Option<Option<String>>,
+    /// The host that is the target; not settled in the first pass.
+    home: Option<Host>,
     /// Hosts of requests, and how many each has.
-    hosts: Vec<(Option<String>, usize)>,
+    hosts: Vec<(Host, usize)>,
     /// Warnings so far with the lines of their elements, of which none comes twice.
     warnings: Vec<(u64, String)>,
     told: HashSet<String>,
@@ -108,7 +119,7 @@ struct Conversion<'p, 'c> {
 }
 
 impl<'p, 'c> Conversion<'p, 'c> {
-    fn new(file: &'c str, choices: &'c Choices, home: Option<Option<String>>) -> Conversion<'p, 'c> {
+    fn new(file: &'c str, choices: &'c Choices, home: Option<Host>) -> Conversion<'p, 'c> {
         Conversion {
             file,
             choices,
@@ -166,6 +177,11 @@ impl<'p, 'c> Conversion<'p, 'c> {
         if self.tell(element, &resolved) {
             return None;
         }
+        self.tell_defaults(element, &resolved);
+        resolved.constant(&self.values)
+    }
+
+    fn tell_defaults(&mut self, element: &Element, resolved: &values::Resolved) {
         for (property, default) in resolved.properties(&self.values) {
             self.warn(
                 element,
@@ -174,7 +190,6 @@ impl<'p, 'c> Conversion<'p, 'c> {
                 ),
             );
         }
-        resolved.constant(&self.values)
     }
 
     /// A number; none where there is none, which is listed where something stands there.
@@ -275,10 +290,13 @@ impl<'p, 'c> Conversion<'p, 'c> {
         scope
     }
 
+    /// A step that gives its own cookies gets none that answers set, so that those of the plan are its author's to place.
     fn cookie_manager(&mut self, element: &Element) {
-        let names: Vec<&str> =
-            element.list("CookieManager.cookies").iter().map(|cookie| cookie.text("Cookie.name")).collect();
-        let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+        let cookie = |cookie: &xml::Property| match cookie.text("Cookie.domain").trim() {
+            "" => cookie.name().to_owned(),
+            domain => format!("{} of {domain}", cookie.name()),
+        };
+        let names: Vec<String> = element.list("CookieManager.cookies").iter().map(cookie).collect();
         if !names.is_empty() {
             self.warn(
                 element,
@@ -561,18 +579,21 @@ impl<'p, 'c> Conversion<'p, 'c> {
         Some(Group { name: load::name(&element.name, &self.draft.groups), load, journey })
     }
 
-    /// The host with the most requests; of several the first.
-    fn most_frequent(&self) -> Option<String> {
-        let named = self.hosts.iter().filter(|(host, _)| host.is_some());
-        named.rev().max_by_key(|(_, n)| *n).and_then(|(host, _)| host.clone())
+    /// The host that is the target: that with the most requests, of several the first. One that is not known only if `--target` says
+    /// where it is, or no other is named.
+    fn most_frequent(&self) -> Host {
+        let of = |takes: fn(&Host) -> bool| {
+            self.hosts.iter().filter(|(host, _)| takes(host)).rev().max_by_key(|(_, n)| *n)
+        };
+        let known = match self.choices.target {
+            Some(_) => None,
+            None => of(|host| matches!(host, Host::Known(_))),
+        };
+        let named = known.or_else(|| of(|host| *host != Host::Unnamed));
+        named.map_or(Host::Unnamed, |(host, _)| host.clone())
     }
 
-    fn finish(
-        mut self,
-        given: Option<String>,
-        home: Option<String>,
-        elements: &[Element],
-    ) -> Result<Converted> {
+    fn finish(mut self, given: Option<String>, home: Host, elements: &[Element]) -> Result<Converted> {
         let file = self.file;
         let steps: usize = self.draft.groups.iter().map(|group| Item::steps(&group.journey).len()).sum();
         if steps == 0 {
@@ -591,8 +612,11 @@ impl<'p, 'c> Conversion<'p, 'c> {
         }
         self.draft.target = match (given, home) {
             (Some(target), _) => target,
-            (None, Some(home)) => home,
-            (None, None) => bail!(
+            (None, Host::Known(home)) => home,
+            (None, Host::Unknown(home)) => bail!(
+                "{file}: the plan's host '{home}' is not known before a run: name the target, as in --target http://127.0.0.1:8080"
+            ),
+            (None, Host::Unnamed) => bail!(
                 "{file}: the plan names no host that is known before a run: name the target, as in --target http://127.0.0.1:8080"
             ),
         };
@@ -653,13 +677,34 @@ impl<'p, 'c> Conversion<'p, 'c> {
         self.draft.finish().with_context(|| file.to_owned())
     }
 
-    /// The origin of a request to that host, which is counted; none: that of the target.
-    fn origin(&mut self, host: Option<String>) -> Option<String> {
+    /// The origin of a request to that host, which is counted; within, none is that of the target. None where the host is not known:
+    /// the target is another, to which the request and its secrets do not belong.
+    fn origin(&mut self, element: &Element, host: Host) -> Option<Option<String>> {
         match self.hosts.iter_mut().find(|(known, _)| *known == host) {
             Some((_, n)) => *n += 1,
             None => self.hosts.push((host.clone(), 1)),
         }
-        host.filter(|host| self.home.as_ref().is_some_and(|home| home.as_ref() != Some(host)))
+        let is_home = self.home.as_ref().is_none_or(|home| *home == host);
+        match host {
+            Host::Unnamed => Some(None),
+            Host::Known(origin) => Some((!is_home).then_some(origin)),
+            Host::Unknown(host) if is_home => {
+                self.warn(
+                    element,
+                    &format!("its host '{host}' is not known before a run: it goes to the target"),
+                );
+                Some(None)
+            }
+            Host::Unknown(host) => {
+                self.warn(
+                    element,
+                    &format!(
+                        "left out: its host '{host}' is not known before a run (--target stands for the host with the most requests)"
+                    ),
+                );
+                None
+            }
+        }
     }
 }
 

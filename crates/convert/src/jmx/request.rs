@@ -2,7 +2,7 @@
 
 use super::values::{Resolved, encoded};
 use super::xml::{Element, Property};
-use super::{Conversion, Scope, origin};
+use super::{Conversion, Host, Scope, origin};
 use crate::Text;
 use crate::draft::{Body, FORM, Item, Part, PartContent, Step};
 use crate::secrets::{is_secret_field, is_secret_parameter};
@@ -37,8 +37,8 @@ impl<'p> Conversion<'p, '_> {
         self.values.sampler = element.name.clone();
         let path = setting(element, scope, "HTTPSampler.path").trim();
         let path = self.values.resolve(path);
-        let Some((host, path)) = self.place(element, scope, path) else { return Vec::new() };
-        let origin = self.origin(host);
+        let (host, path) = self.place(element, scope, path);
+        let Some(origin) = self.origin(element, host) else { return Vec::new() };
         if let Some(origin) = origin.as_ref().filter(|_| path.is_value()) {
             let what = format!(
                 "left out: its path is one value of a run, which is a path of the target alone and not of {origin}"
@@ -85,23 +85,13 @@ impl<'p> Conversion<'p, '_> {
         items
     }
 
-    /// The host of a request, where it is known, and the path that is left of it.
-    fn place(
-        &mut self,
-        element: &'p Element,
-        scope: &Scope<'p>,
-        path: Resolved,
-    ) -> Option<(Option<String>, Resolved)> {
+    /// The host of a request, and the path that is left of it.
+    fn place(&mut self, element: &'p Element, scope: &Scope<'p>, path: Resolved) -> (Host, Resolved) {
         if ["http://", "https://"].iter().any(|scheme| path.begins(&self.values, scheme)) {
             // A URL in place of the path.
-            let found = path.host_and_rest(&self.values);
-            let found = found.and_then(|(host, rest)| Some((origin(&host)?, rest)));
-            let Some((host, rest)) = found else {
-                self.warn(element, "left out: its URL has no host that is known before a run");
-                return None;
-            };
+            let (url, rest) = path.host_and_rest(&self.values);
             let rest = if rest.begins(&self.values, "/") { rest } else { rest.after("/") };
-            return Some((Some(host), rest.cut('#').0));
+            return (self.host(element, &url), rest.cut('#').0);
         }
         let path = match path.begins(&self.values, "/") || path.is_value() {
             true => path,
@@ -111,26 +101,25 @@ impl<'p> Conversion<'p, '_> {
         let [domain, protocol, port] = ["domain", "protocol", "port"]
             .map(|name| setting(element, scope, &format!("HTTPSampler.{name}")).trim());
         if domain.is_empty() {
-            return Some((None, path));
+            return (Host::Unnamed, path);
         }
-        let host = self.fixed(element, domain);
-        let protocol =
-            if protocol.is_empty() { Some("http".to_owned()) } else { self.fixed(element, protocol) };
-        let port = if port.is_empty() { Some(String::new()) } else { self.fixed(element, port) };
-        let url = host.zip(protocol).zip(port).map(|((host, protocol), port)| {
-            let port = port.trim();
-            let port = if port.is_empty() || port == "0" { String::new() } else { format!(":{port}") };
-            format!("{}://{}{port}/", protocol.trim().to_ascii_lowercase(), host.trim())
-        });
-        let host = url.and_then(|url| origin(&url));
-        if host.is_none() {
-            let domain: String = domain.chars().take(80).collect();
-            self.warn(
-                element,
-                &format!("its host '{domain}' is none that is known before a run: it goes to the target"),
-            );
+        let protocol = if protocol.is_empty() { "http" } else { protocol };
+        let port = self.values.resolve(port);
+        let has_port = port.constant(&self.values).is_none_or(|port| !["", "0"].contains(&port.trim()));
+        let front = self.values.resolve(&format!("{protocol}://{domain}"));
+        let url = if has_port { front.and(Resolved::of(":")).and(port) } else { front };
+        (self.host(element, &url), path)
+    }
+
+    /// The host of a URL that ends before its path.
+    fn host(&mut self, element: &'p Element, url: &Resolved) -> Host {
+        match url.place(&self.values).and_then(|text| origin(&text)) {
+            Some(origin) => {
+                self.tell_defaults(element, url);
+                Host::Known(origin)
+            }
+            None => Host::Unknown(url.shown(&self.values).chars().take(80).collect()),
         }
-        Some((host, path))
     }
 
     /// A part of a query that stands in a path, with a secret in it replaced.
@@ -188,7 +177,13 @@ impl<'p> Conversion<'p, '_> {
             }
             let value = match secret {
                 Some(secret) => secret,
-                None => value.text(&mut self.values),
+                None => {
+                    let secrets = &mut self.draft.secrets;
+                    let of = format!("the header {name}");
+                    value.text_with(&mut self.values, |text| {
+                        secrets.within(&name, text, &of).unwrap_or_else(|| Text::literal(text))
+                    })
+                }
             };
             step.header(&name, value);
         }

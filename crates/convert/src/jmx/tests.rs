@@ -332,7 +332,6 @@ fn hosts_besides_the_most_frequent_are_origins_of_their_steps() {
             "/",
             "/again",
             "http://cdn.example/x//y?z=1",
-            "/u",
             r#""https://api.example/items?id=$${n}""#,
             "https://api.example:8443/p"
         ]
@@ -348,7 +347,7 @@ fn hosts_besides_the_most_frequent_are_origins_of_their_steps() {
     assert_eq!(others, ["http://cdn.example/", "https://api.example/", "https://api.example:8443/"]);
     for part in [
         "'link' (HTTPSamplerProxy): left out: its path is one value of a run, which is a path of the target alone",
-        "'unknown' (HTTPSamplerProxy): its host '${none}' is none that is known before a run: it goes to the target",
+        "'unknown' (HTTPSamplerProxy): left out: its host 'http://${none}:${PORT}' is not known before a run",
         "'api' (HTTPSamplerProxy): its header Authorization, a secret, goes to https://api.example too",
         "'home' (HTTPSamplerProxy): the property PORT is taken at its default, 8080",
         "p.jmx: a redirect from one origin to another takes no header with a secret along; in JMeter it does",
@@ -423,4 +422,99 @@ fn repeats_nest_as_deep_as_a_scenario_has_them() {
         "{:?}",
         converted.notes
     );
+}
+
+/// A step whose host is not known is not the target's: its secrets would go to the wrong place.
+#[test]
+fn a_host_that_is_not_known_is_not_the_target() {
+    let secrets = r#"<HeaderManager testname="h"><collectionProp name="HeaderManager.headers"><elementProp name="">
+        <stringProp name="Header.name">Authorization</stringProp><stringProp name="Header.value">Bearer pay-4711</stringProp>
+        </elementProp></collectionProp></HeaderManager><hashTree/>"#;
+    let pay = |domain: &str, path: &str| {
+        sampler("pay", &prop("HTTPSampler.path", path), secrets).replace("127.0.0.1", domain)
+    };
+    for (domain, path, host) in [
+        ("${payhost}", "/charge", "http://${payhost}"),
+        ("${__P(pay)}", "/charge", "http://${PAY}"),
+        ("", "https://${payhost}/charge", "https://${payhost}"),
+        ("", "https://${__property(pay)}/charge?x=1", "https://${PAY}"),
+        ("", "https://p.test:${__P(port)}/charge", "https://p.test:${PORT}"),
+    ] {
+        let text = plan(&(sampler("a", "", "") + &sampler("b", "", "") + &pay(domain, path)));
+        let (converted, scenario) = made(&text);
+        assert_eq!(scenario.target.as_ref().unwrap().to_string(), "http://127.0.0.1/", "{host}");
+        assert_eq!(scenario.labels, ["a", "b"], "{host}");
+        let says = format!("'pay' (HTTPSamplerProxy): left out: its host '{host}' is not known before a run");
+        assert!(told(&converted).contains(&says) && !converted.scenario.contains("HEADWAY_SECRET"), "{says}");
+    }
+    // Of the host with the most requests --target says where it is.
+    let text = plan(&(sampler("a", "", "") + &pay("${payhost}", "/x") + &pay("${payhost}", "/y")));
+    let choices = Choices { target: Some("http://127.0.0.1:8".to_owned()), group: None };
+    let scenario = read(&super::scenario("p.jmx", &text, &choices).unwrap());
+    let sent = requests(&scenario);
+    assert_eq!((scenario.script.origin(0, &Memory::default()), sent[1].path.as_str()), (1, "/x"));
+    assert!(sent[1].headers.iter().any(|(name, _)| name == "Authorization"), "{sent:?}");
+}
+
+/// JMeter's own default of a property, `1` or its name, is no host.
+#[test]
+fn a_property_without_a_default_is_no_host() {
+    for (domain, port, host) in [
+        ("${__P(host)}", "", "http://${HOST}"),
+        ("${__property(host)}", "80", "http://${HOST}:80"),
+        ("127.0.0.1", "${__P(port)}", "http://127.0.0.1:${PORT}"),
+    ] {
+        let one = sampler("a", &prop("HTTPSampler.port", port), "").replace("127.0.0.1", domain);
+        let text = plan(&one);
+        let says =
+            format!("the plan's host '{host}' is not known before a run: name the target, as in --target");
+        assert!(refused(&text).contains(&says), "{}", refused(&text));
+        let choices = Choices { target: Some("http://127.0.0.1:8".to_owned()), group: None };
+        let converted = super::scenario("p.jmx", &text, &choices).unwrap();
+        assert_eq!(read(&converted).target.unwrap().to_string(), "http://127.0.0.1:8/");
+        let says = format!("its host '{host}' is not known before a run: it goes to the target");
+        assert!(told(&converted).contains(&says), "{}", told(&converted));
+    }
+    let own = sampler("a", "", "").replace("127.0.0.1", "${__P(host,127.0.0.2)}");
+    assert_eq!(made(&plan(&own)).1.target.unwrap().to_string(), "http://127.0.0.2/");
+}
+
+#[test]
+fn cookies_of_a_plan_are_listed() {
+    let cookie = |name: &str, domain: &str| {
+        format!(
+            r#"<elementProp name="{name}" elementType="Cookie" testname="{name}">
+            <stringProp name="Cookie.value">s-4711</stringProp><stringProp name="Cookie.domain">{domain}</stringProp>
+            <stringProp name="Cookie.path">/</stringProp></elementProp>"#
+        )
+    };
+    let manager = format!(
+        r#"<CookieManager testname="C"><collectionProp name="CookieManager.cookies">{}{}</collectionProp></CookieManager><hashTree/>"#,
+        cookie("sid", "shop.test"),
+        cookie("lang", "")
+    );
+    let (converted, _) = made(&plan(&(manager + &sampler("a", "", ""))));
+    let says =
+        "'C' (CookieManager): left out: its own cookies (sid of shop.test, lang): write a header Cookie";
+    assert!(told(&converted).contains(says) && !told(&converted).contains("s-4711"), "{}", told(&converted));
+}
+
+/// Also in a header of which a value of the run is a part.
+#[test]
+fn secrets_within_headers_are_not_written() {
+    let header = |value: &str| {
+        format!(
+            r#"<HeaderManager testname="h"><collectionProp name="HeaderManager.headers"><elementProp name="">
+            <stringProp name="Header.name">Referer</stringProp><stringProp name="Header.value">{value}</stringProp>
+            </elementProp></collectionProp></HeaderManager><hashTree/>"#
+        )
+    };
+    for value in ["http://h/?token=t-4711", "http://h/?token=t-4711&amp;id=${__threadNum}"] {
+        let (converted, _) = made(&plan(&sampler("a", "", &header(value))));
+        let scenario = &converted.scenario;
+        assert!(
+            !scenario.contains("t-4711") && scenario.contains("token=${HEADWAY_SECRET_REFERER}"),
+            "{scenario}"
+        );
+    }
 }

@@ -21,6 +21,8 @@ enum Piece {
     Property {
         variable: String,
         default: String,
+        /// Whether the default is JMeter's, as the plan has none: `1` of `__P`, and of others the name.
+        assumed: bool,
     },
     /// A value of a template, as `user.id`.
     Value(String),
@@ -237,17 +239,19 @@ impl<'p> Values<'p> {
                 let Some(property) = fixed(0) else {
                     return out.lacks.push(format!("the function {name} of a name that is not known here"));
                 };
-                let default = match name {
-                    "__P" => fixed(1).unwrap_or_else(|| "1".to_owned()),
-                    _ => fixed(2).unwrap_or_else(|| property.clone()),
-                };
+                let own = fixed(if name == "__P" { 1 } else { 2 });
+                let assumed = own.is_none();
+                let default = own.unwrap_or_else(|| match name {
+                    "__P" => "1".to_owned(),
+                    _ => property.clone(),
+                });
                 let spelled: String = property
                     .chars()
                     .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
                     .collect();
                 let digit = spelled.starts_with(|c: char| c.is_ascii_digit());
                 let variable = if digit || spelled.is_empty() { format!("_{spelled}") } else { spelled };
-                Piece::Property { variable, default }
+                Piece::Property { variable, default, assumed }
             }
             ("__Random", _) => match fixed(0) {
                 Some(least) => {
@@ -407,12 +411,27 @@ impl Resolved {
         self.pieces.iter().map(|piece| piece.constant(values)).collect()
     }
 
+    /// As [`constant`](Resolved::constant), of what says where a request goes: a default of JMeter's own, as `1`, is no place.
+    pub fn place(&self, values: &Values<'_>) -> Option<String> {
+        if self.assumes(values) { None } else { self.constant(values) }
+    }
+
+    fn assumes(&self, values: &Values<'_>) -> bool {
+        self.pieces.iter().any(|piece| match piece {
+            Piece::Property { assumed, .. } => *assumed,
+            Piece::Constant(at) => values.constants[*at].value.assumes(values),
+            Piece::Literal(_) | Piece::Value(_) => false,
+        })
+    }
+
     /// The properties in it, and their defaults.
     pub fn properties(&self, values: &Values<'_>) -> Vec<(String, String)> {
         let mut found = Vec::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Property { variable, default } => found.push((variable.clone(), default.clone())),
+                Piece::Property { variable, default, .. } => {
+                    found.push((variable.clone(), default.clone()));
+                }
                 Piece::Constant(at) => found.extend(values.constants[*at].value.properties(values)),
                 Piece::Literal(_) | Piece::Value(_) => {}
             }
@@ -444,12 +463,12 @@ impl Resolved {
         out
     }
 
-    fn made(&self, values: &mut Values<'_>, literal: impl Fn(&str) -> Text) -> Text {
+    fn made(&self, values: &mut Values<'_>, mut literal: impl FnMut(&str) -> Text) -> Text {
         let mut out = Text::literal("");
         for piece in &self.pieces {
             out = out.and(&match piece {
                 Piece::Literal(text) => literal(text),
-                Piece::Property { variable, default } => property(variable, default),
+                Piece::Property { variable, default, .. } => property(variable, default),
                 Piece::Value(name) => Text::extracted(name),
                 Piece::Constant(at) => {
                     let constant = &mut values.constants[*at];
@@ -461,13 +480,25 @@ impl Resolved {
         out
     }
 
+    /// It for a person: what is not known before a run is named.
+    pub fn shown(&self, values: &Values<'_>) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Literal(text) => text.clone(),
+            Piece::Property { variable: name, .. } | Piece::Value(name) => format!("${{{name}}}"),
+            Piece::Constant(at) => values.constants[*at].value.shown(values),
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+
     /// It without templates, for what takes references to the environment alone.
     fn inlined(&self, values: &Values<'_>) -> Text {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Literal(text) => out.push_str(&text.replace("${", "$${")),
-                Piece::Property { variable, default } => out.push_str(property(variable, default).as_str()),
+                Piece::Property { variable, default, .. } => {
+                    out.push_str(property(variable, default).as_str());
+                }
                 Piece::Value(name) => out.push_str(name),
                 Piece::Constant(at) => out.push_str(values.constants[*at].value.inlined(values).as_str()),
             }
@@ -518,20 +549,30 @@ impl Resolved {
         text.starts_with(with)
     }
 
-    /// Cuts a URL before its path; none where the part before is not known before a run.
-    pub fn host_and_rest(self, values: &Values<'_>) -> Option<(String, Resolved)> {
-        let mut front = String::new();
+    /// Cuts a URL before its path. Values of a run hold no slash.
+    pub fn host_and_rest(self, values: &Values<'_>) -> (Resolved, Resolved) {
+        let (mut front, mut text) = (Resolved::default(), String::new());
+        let (changes, lacks) = (self.changes, self.lacks);
         let mut pieces = self.pieces.into_iter();
         while let Some(piece) = pieces.next() {
-            front.push_str(&piece.constant(values)?);
-            let host = front.find("://").map(|at| at + 3);
-            if let Some(end) = host.and_then(|host| Some(host + front[host..].find(['/', '?', '#'])?)) {
-                let mut rest = Resolved::of(&front.split_off(end));
+            let next = piece.constant(values).unwrap_or_default();
+            let known = text.len();
+            text.push_str(&next);
+            let host = text.find("://").map(|at| at + 3);
+            if let Some(end) = host.and_then(|host| Some(host + text[host..].find(['/', '?', '#'])?)) {
+                let one = Resolved { pieces: vec![piece], ..Resolved::default() };
+                // Of a property without a default of its own, no part is known.
+                match one.place(values) {
+                    Some(_) => front.literal(&text[known..end]),
+                    None => front.pieces.extend(one.pieces),
+                }
+                let mut rest = Resolved { changes, lacks, ..Resolved::of(&text[end..]) };
                 rest.pieces.extend(pieces);
-                return Some((front, rest));
+                return (front, rest);
             }
+            front.pieces.push(piece);
         }
-        Some((front, Resolved::default()))
+        (front, Resolved::default())
     }
 
     /// Whether it is one value of a run and nothing else.
@@ -542,6 +583,14 @@ impl Resolved {
     /// With a text before it.
     pub fn after(mut self, text: &str) -> Resolved {
         self.pieces.insert(0, Piece::Literal(text.to_owned()));
+        self
+    }
+
+    /// With more behind it.
+    pub fn and(mut self, more: Resolved) -> Resolved {
+        self.pieces.extend(more.pieces);
+        self.changes.extend(more.changes);
+        self.lacks.extend(more.lacks);
         self
     }
 
@@ -562,7 +611,7 @@ impl Resolved {
     }
 
     /// As [`text`](Resolved::text), where `replace` may give another text for a literal.
-    pub fn text_with(&self, values: &mut Values<'_>, replace: impl Fn(&str) -> Text) -> Text {
+    pub fn text_with(&self, values: &mut Values<'_>, replace: impl FnMut(&str) -> Text) -> Text {
         self.made(values, replace)
     }
 }

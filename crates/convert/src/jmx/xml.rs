@@ -49,6 +49,11 @@ impl Property {
         self.text(name).trim() == "true"
     }
 
+    /// Its own name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Its own text.
     pub fn own(&self) -> &str {
         &self.text

@@ -17,6 +17,8 @@ struct Kept {
     values: Vec<Value>,
     jar: Jar,
     hop: Option<Hop>,
+    /// Whether values stand for those to come.
+    placeholders: bool,
 }
 
 #[derive(Clone, Default)]
@@ -44,7 +46,14 @@ impl Memory {
             let text = format!("{{{{{}}}}}", names.extracted_name(at));
             memory.set(at, count, &text, Kind::Text);
         }
+        memory.0.get_or_insert_default().placeholders = true;
         memory
+    }
+
+    /// Whether its values stand for those to come, of which a link may be anywhere.
+    #[inline]
+    pub(super) fn has_placeholders(&self) -> bool {
+        self.0.as_ref().is_some_and(|kept| kept.placeholders)
     }
 
     /// Forgets everything: another session begins. Keeps what it has allocated, within bounds.

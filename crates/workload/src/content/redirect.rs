@@ -7,7 +7,7 @@ use super::cookies::Site;
 use super::memory::Memory;
 use super::reason::Fault;
 use super::script::{RenderContext, Script};
-use super::shown::shown_header;
+use super::shown::{shown, shown_header};
 use super::step::Step;
 use super::template::Piece;
 use super::values::Values;
@@ -50,9 +50,12 @@ pub(super) fn root(tls: bool, authority: &str) -> Option<Url> {
     Url::parse(&format!("{}://{authority}/", if tls { "https" } else { "http" })).ok()
 }
 
-/// A text that is a whole URL of HTTP.
-fn absolute(text: &str) -> Option<Url> {
-    let url = Url::parse(text).ok()?;
+/// A link that names its host: a whole URL of HTTP, or one without its scheme (`//host/path`), which is then that of its step.
+fn absolute(link: &str, tls: bool) -> Option<Url> {
+    let url = match lacks_scheme(link) {
+        true => Url::parse(&format!("{}:{link}", if tls { "https" } else { "http" })).ok()?,
+        false => Url::parse(link).ok()?,
+    };
     ["http", "https"].contains(&url.scheme()).then_some(url)
 }
 
@@ -64,11 +67,21 @@ fn place(url: &Url) -> String {
     }
 }
 
-/// Why a link that is no path was not followed, if it is a whole URL.
-pub(super) fn leads_elsewhere(link: &str) -> Option<Fault> {
-    let url = absolute(link)?;
-    let fault = Fault::plain(format!("the link leads to {}", place(&url)));
-    Some(fault.of_kind(KnownFailure::RedirectElsewhere))
+/// Whether a link is a URL without its scheme, as browsers read it: no path of the target.
+pub(super) fn lacks_scheme(link: &str) -> bool {
+    link.starts_with("//")
+}
+
+/// Why a link that a step of that scheme extracted was not followed.
+pub(super) fn not_followed(link: &str, tls: bool, redactor: &Redactor) -> Fault {
+    match absolute(link, tls) {
+        Some(url) => Fault::plain(format!("the link leads to {}", place(&url)))
+            .of_kind(KnownFailure::RedirectElsewhere),
+        None => {
+            let expected = "expected a link that begins with one slash, or a whole URL of http or https";
+            Fault::got(expected.to_owned(), shown(link.as_bytes(), redactor))
+        }
+    }
 }
 
 /// Whether a header is about the body, which a redirect may take away.
@@ -146,9 +159,9 @@ impl Script {
     /// Where the link of a step leads: origin, path and query. None where it is a path, no URL, or of an origin that the run does not
     /// name. The host of a fixed header `Host` is that of the step's own origin.
     pub(super) fn led(&self, step: &Step, memory: &Memory) -> Option<(u16, String)> {
-        let url = absolute(memory.value(step.link()?)?.0)?;
-        let own = step.headers.iter().find(|header| header.name.eq_ignore_ascii_case("host"));
         let site = &self.sites[usize::from(step.origin)];
+        let url = absolute(memory.value(step.link()?)?.0, site.tls)?;
+        let own = step.headers.iter().find(|header| header.name.eq_ignore_ascii_case("host"));
         let own = own.and_then(|header| match header.value.as_slice() {
             [Piece::Fixed(host)] => root(site.tls, host),
             _ => None,

@@ -242,13 +242,12 @@ impl Script {
             Part::Header(name) => format!("header {name}"),
             Part::Body => "the body".to_owned(),
         };
-        let elsewhere = match &why {
-            Why::Unfit(Unfit::NoPath, link) if step.link().is_some() => redirect::leads_elsewhere(link),
-            _ => None,
-        };
-        let (then, fault) = match elsewhere {
-            Some(fault) => (SessionControl::Continue, fault),
-            None => self.fault(why, place, header_name(part), visit, &redactor),
+        let (then, fault) = match &why {
+            Why::Unfit(Unfit::NoPath, link) if step.link().is_some() => {
+                let tls = self.sites[usize::from(step.origin)].tls;
+                (SessionControl::Continue, redirect::not_followed(link, tls, &redactor))
+            }
+            _ => self.fault(why, place, header_name(part), visit, &redactor),
         };
         let outcome = Outcome::Unsent;
         let reason = fault.of_step(&step.name, |text| redactor.hide(text).into_owned());

@@ -4,6 +4,7 @@
 
 use super::encode::{Encoding, Kind, Out, Unfit};
 use super::memory::Memory;
+use super::redirect::lacks_scheme;
 use super::script::{RenderContext, Script};
 use super::step::Step;
 use super::template::{Piece, Source};
@@ -40,9 +41,18 @@ impl<'a> Values<'a> {
     #[inline]
     pub(super) fn path(&mut self, step: &Step, out: &mut String) -> Result<(), Why> {
         if step.is_link
-            && let Some((_, path)) = self.script.led(step, self.memory)
+            && let Some(name) = step.link()
         {
-            return Encoding::Link.value(&path, Kind::Text, out).map_err(|unfit| Why::Unfit(unfit, path));
+            if self.memory.has_placeholders() {
+                self.memory.value(name).iter().for_each(|(link, _)| out.push_str(link));
+                return Ok(());
+            }
+            if let Some((_, path)) = self.script.led(step, self.memory) {
+                return Encoding::Link.value(&path, Kind::Text, out).map_err(|unfit| Why::Unfit(unfit, path));
+            }
+            if let Some((link, _)) = self.memory.value(name).filter(|(link, _)| lacks_scheme(link)) {
+                return Err(Why::Unfit(Unfit::NoPath, link.to_owned()));
+            }
         }
         if !step.is_link && !step.is_whole {
             out.push_str(&self.script.base_path);

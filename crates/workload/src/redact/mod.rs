@@ -169,6 +169,12 @@ impl Redactor {
         self.without(text, |text| scan::foreign(text, &self.names))
     }
 
+    /// Where a text that came from elsewhere holds secrets after their names: what [`hide_foreign`](Redactor::hide_foreign) hides but
+    /// for known values. Bytes, in order, not overlapping.
+    pub fn named_in(&self, text: &str) -> Vec<Range<usize>> {
+        scan::foreign(text, &self.names)
+    }
+
     /// A URL or a path, with or without its scheme.
     pub fn hide_url<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.without(text, |text| urls::whole(text, &self.names))

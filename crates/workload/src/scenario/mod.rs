@@ -19,6 +19,7 @@ mod syntax;
 mod tree;
 mod written;
 
+pub use check::names_a_host;
 pub use overrides::{Override, Value};
 pub use source::{Diagnostics, Span};
 

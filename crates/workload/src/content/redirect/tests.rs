@@ -293,6 +293,8 @@ fn extracted_links_lead_to_origins_that_the_run_names() {
         ("HTTP://A.test:80", 0, "/"),
         ("https://b.test:444/é?q=a b#z", 1, "/%C3%A9?q=a%20b"),
         ("http://u:p@c.test/?x", 2, "/?x"),
+        ("//a.test/x", 0, "/x"),
+        ("//c.test/x//y?z#w", 2, "/x//y?z"),
     ] {
         let headers = if origin == 0 { all.clone() } else { all[1..].to_vec() };
         let leads = if origin == 0 { vec![] } else { vec![(0, origin)] };
@@ -301,16 +303,24 @@ fn extracted_links_lead_to_origins_that_the_run_names() {
     for (value, says) in [
         ("https://b.test/x?secret", "the link leads to https://b.test"),
         ("http://d.test:8/x", "the link leads to http://d.test:8"),
+        ("//d.test:8/x", "the link leads to http://d.test:8"),
+        ("//b.test:444/x", "the link leads to http://b.test:444"),
     ] {
         let (origin, leads, sent) = rendered(&script, value);
         let reason = sent.unwrap_err();
         assert_eq!((origin, leads, reason.same.as_str()), (0, vec![], &*format!("s: {says}")), "{value}");
         assert_eq!(reason.kind, Some(KnownFailure::RedirectElsewhere));
     }
-    for value in ["x", "ftp://a.test/", "mailto:a@b", ""] {
+    for value in ["x", "ftp://a.test/", "javascript:a()", "", "//", "//[x/y"] {
         let reason = rendered(&script, value).2.unwrap_err();
-        assert!(reason.same.contains("expected a link that begins with a slash"), "{reason}");
+        let expected = "expected a link that begins with one slash, or a whole URL of http or https";
+        assert!(reason.same.contains(expected), "{reason}");
     }
+    // Before a run the link is not known.
+    let shown = Memory::placeholders(&names);
+    let key = RequestKey::default();
+    let request = script.render(&RenderContext { sending: &key, now_unix_ns: 0 }, &shown).unwrap();
+    assert_eq!((script.origin(0, &shown), request.path.as_str()), (0, "{{link}}"));
     // The host that the target goes by is the target's.
     let all = [&all[..], &["Host".to_owned()]].concat();
     let sent = rendered(&follows(Some("www.test")), "http://www.test/x");

@@ -24,6 +24,7 @@ use crate::redact::Redactor;
 use headway_base::Nanos;
 use journeys::Journeys;
 use std::sync::Arc;
+pub use steps::names_a_host;
 use users::Coming;
 
 /// Whether a character may stand in the name of a run or a group.

@@ -245,8 +245,8 @@ impl<'f> Builder<'f> {
     }
 }
 
-/// A path that is a URL without its scheme, as in `//api.example/x`: to a server, a path of two slashes.
-fn names_a_host(path: &str) -> Option<&str> {
+/// A path that is a URL without its scheme, as in `//api.example/x`, which no step has as its path: to a server, one of two slashes.
+pub fn names_a_host(path: &str) -> Option<&str> {
     let (host, _) = path.strip_prefix("//")?.split_once('/')?;
     (host == "localhost" || host.contains(['.', ':'])).then_some(path)
 }
