@@ -25,7 +25,7 @@ fn absent(missing: &[String]) -> String {
 }
 
 /// How to play a shard again whose process has died, as the end of a sentence.
-fn again(remove: Option<&String>) -> String {
+fn played_again(remove: Option<&String>) -> String {
     remove.map_or(String::new(), |own| {
         format!("; if that process has died, remove {own}, and start the shard again")
     })
@@ -46,7 +46,7 @@ pub enum NotPlayed {
         allowed: Nanos,
     },
     /// Another process plays the shard, or has played it.
-    #[error("shard {shard} was claimed by process {pid} on {host} at {at}: it is not played twice{}", again(.again.as_ref()))]
+    #[error("shard {shard} was claimed by process {pid} on {host} at {at}: it is not played twice{}", played_again(again.as_ref()))]
     Superseded {
         /// Which, `i/N`.
         shard: String,

@@ -440,7 +440,7 @@ fn another_run_stands_beside_in_a_table_and_in_the_curve() {
 #[test]
 fn of_many_missing_shards_most_are_one_row() {
     use headway_stats::summary::{ShardCoverage, ShardLog};
-    let alone = samples::open();
+    let alone = samples::balanced();
     let shard = |i: u64| ShardCoverage {
         shard: format!("{i}/60000"),
         planned: Some(1_000),

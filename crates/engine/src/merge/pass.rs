@@ -40,9 +40,8 @@ pub(super) fn merge(
     manifest: &Manifest,
     thresholds: &[Threshold],
 ) -> Result<Passed, Error> {
-    let passed = |disordered: &[PathBuf]| {
-        pass(shards, out, limits, manifest, thresholds.to_vec(), disordered)
-    };
+    let passed =
+        |disordered: &[PathBuf]| pass(shards, out, limits, manifest, thresholds.to_vec(), disordered);
     let again = match passed(&[]) {
         Err(Stopped::Disorder(_)) => {
             let disordered = Merge::disordered(&shards.logs(), By::Started, limits);
@@ -135,8 +134,8 @@ fn read(
     disordered: &[PathBuf],
     takers: [SyncSender<Arc<Vec<Record>>>; 2],
 ) -> Result<(Vec<PathBuf>, Vec<Tally>), Stopped> {
-    let mut merge =
-        Merge::in_one_pass(&shards.logs(), By::Started, limits, out.path(), disordered).map_err(unreadable)?;
+    let mut merge = Merge::in_one_pass(&shards.logs(), By::Started, limits, out.path(), disordered)
+        .map_err(unreadable)?;
     let mut checks = Checks::new(shards, limits, disordered)?;
     let mut block = Vec::with_capacity(ROWS);
     loop {

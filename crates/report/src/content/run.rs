@@ -9,7 +9,8 @@ use headway_base::rcode::Status;
 use headway_stats::Summary;
 use headway_stats::summary::{
     ConnectCounts, ConnectRow, DatagramRow, Failure, FailureReason, Interval, LabelSummary, PERCENTILES,
-    ShardCoverage, ShardLog, Source, Spread, StrayCounts, Tail, ThreadGroup, ThresholdResult, TimePart, percentile_key,
+    ShardCoverage, ShardLog, Source, Spread, StrayCounts, Tail, ThreadGroup, ThresholdResult, TimePart,
+    percentile_key,
 };
 
 /// Labels, and groups, that renderings of little room show.

@@ -663,8 +663,7 @@ mod tests {
     #[test]
     fn a_simulation_is_never_told_to_look_beyond_its_scenario() {
         // No bytes leave a simulation, it keeps no sockets connecting, and its shards share one clock.
-        let foreign =
-            [RuleId::DepartedLate, RuleId::SocketsHeld, RuleId::StoodStill, RuleId::ShardsTogether];
+        let foreign = [RuleId::DepartedLate, RuleId::SocketsHeld, RuleId::StoodStill, RuleId::ShardsTogether];
         let rules = RULES.iter().map(|rule| rule.id.clone()).filter(|id| !foreign.contains(id));
         use FindingId::{Bunched, ClosedLoop, Feedback, FixedWork, Late, Smoothed, Unsent};
         let findings = [Unsent, Late, Bunched, Smoothed, Feedback, ClosedLoop, FixedWork];

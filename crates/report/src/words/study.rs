@@ -75,16 +75,22 @@ fn incomplete(study: &Study) -> Option<Sentence> {
     let n = study.missing.len();
     let text = match study.points.is_empty() {
         _ if n == 0 => return None,
-        true => "INCOMPLETE: no point has all its plays. There are no numbers, and no threshold was judged.".into(),
+        true => "INCOMPLETE: no point has all its plays. There are no numbers, and no threshold was judged."
+            .into(),
         false => {
             let named = study.missing.iter().take(MOST_MISSING).map(|values| place_of(study, values));
             let named = named.collect::<Vec<_>>().join("; ");
             let more = match n.saturating_sub(MOST_MISSING) {
                 0 => String::new(),
-                more => format!("; and {}", count(more as u64)),
+                more => format!("; and {} more", count(more as u64)),
             };
-            let (points, lack) = (plural(n as u64, "point"), if n == 1 { "lacks" } else { "lack" });
-            format!("INCOMPLETE: {points} {lack} plays, and no number or threshold here is of them: {named}{more}.")
+            let judged = study.points.iter().any(|point| !point.thresholds.is_empty());
+            format!(
+                "INCOMPLETE: {} {} missing here, for want of plays: {named}{more}.{}",
+                plural(n as u64, "point"),
+                if n == 1 { "is" } else { "are" },
+                if judged { " Thresholds are judged of the others alone." } else { "" },
+            )
         }
     };
     Some(say(Tone::Bad, text))
