@@ -54,7 +54,8 @@ fn of_plan(plan: &Plan, index: u32) -> Vec<Record> {
         }
     };
     let shard = Shard::new(index, COUNT).unwrap();
-    let mut rows: Vec<Record> = match plan.groups[0].arrives() {
+    let burst = matches!(plan.groups[0].source, Source::AtOnce { .. });
+    let mut rows: Vec<Record> = match burst || plan.groups[0].arrives() {
         true => plan.arrivals_of(shard).map(row).collect(),
         false => {
             let user = |k: u64| Arrival { k, intended: Nanos::from_millis(k as i64 * 50) };

@@ -197,7 +197,7 @@ fn footer(page: &mut Markup) {
 /// What the scripts of a run's page draw its charts of.
 #[derive(Serialize)]
 struct Drawn<'a> {
-    /// As the JSON output has it, without shards: no chart is of them, and they may be many.
+    /// As the JSON output has it.
     summary: Summary,
     /// What the findings mark.
     marks: serde_json::Value,
@@ -210,8 +210,7 @@ struct Drawn<'a> {
 impl Drawn<'_> {
     fn of(summary: &Summary) -> Drawn<'_> {
         let (marks, names, steps) = (figures::marks(summary), rates::names(summary), steps::drawn(summary));
-        let summary = Summary { shards: Vec::new(), ..crate::texts::of_summary(summary) };
-        Drawn { summary, marks, names, steps }
+        Drawn { summary: crate::texts::of_summary(summary), marks, names, steps }
     }
 }
 

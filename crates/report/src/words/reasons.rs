@@ -313,8 +313,7 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
 const NOT_OVERLOADED: &str = "The target accepts most connections at once, so each socket is replaced as fast as this machine can. Below its capacity send a rate: -R RATE --new-connections.";
 
 /// What is outside a merged run was sent, at another time.
-const START_TOGETHER: &str =
-    "Start all shards together: give each --start-at barrier, or the same --start-at TIME.";
+const START_TOGETHER: &str = "Start shards together: --start-at barrier, or one --start-at TIME.";
 
 /// What the steps hold cannot be sent, at no rate.
 const CORRECT_WHAT_IS_SENT: &str = "Correct the step, or the data that it takes its values from. The reason under the outcome says what cannot be sent.";
@@ -404,7 +403,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
         (RuleId::SocketsHeld, _) => "the share of time in which sockets kept connecting".into(),
         (RuleId::StoodStill, _) => "the share of time for which the generator stood still".into(),
         (RuleId::AllIssued, _) => "the share of requests sent".into(),
-        (RuleId::ShardsTogether, _) => "the share of the time for which all shards had begun".into(),
+        (RuleId::ShardsTogether, _) => "the share of time with all shards".into(),
         (RuleId::Cov, _) => "CoV of the headways".into(),
         (RuleId::Ks, _) => "distance of the headways from an exponential law".into(),
         (RuleId::Lag1, _) => "correlation of successive headways".into(),
