@@ -129,7 +129,10 @@ def shards(tmp):
 
     missing = headway("merge", "dest/0", "dest/2", "--out", "two", cwd=tmp).exits(3)
     contains(missing.err, "shard 1/3 is missing, and its 5 plays with it", "the shard that was not named")
-    headway("merge", "dest/0", "dest/2", "--allow-missing", "1", "--out", "allowed", cwd=tmp).exits(0)
+    # A point of which all plays are there is missing, whatever is allowed.
+    allowed = headway("merge", "dest/0", "dest/2", "--allow-missing", "1", "--out", "allowed", cwd=tmp).exits(3)
+    contains(allowed.out, "no threshold was judged", "a study of which nothing is left")
+    contains(headway("merge", "none", "--wait", "--grace", "0s", "--out", "x", cwd=tmp).exits(2).err, "It was waited for", "no destination")
     plays, whole = dest / "1" / "plays.jsonl", before
     plays.write_bytes(whole[:-20])
     contains(headway("merge", "dest", "--out", "x", cwd=tmp).exits(2).err, "plays.jsonl: it has ", "plays that are not as long as was said")
@@ -146,7 +149,7 @@ def shards(tmp):
     contains(headway("merge", "dest", "--allow-missing", "3", "--out", "x", cwd=tmp).exits(2).err, "at least one must be there", "--allow-missing 3")
     contains(headway("merge", "dest", "--junit", "x.xml", "--out", "x", cwd=tmp).exits(2).err, "junit cannot be made of a study", "--junit")
     plays.write_bytes(b"{}\n" + whole)
-    contains(headway("merge", "dest", "--out", "x", cwd=tmp).exits(2).err, "plays.jsonl: line 1", "a line that is no play")
+    contains(headway("merge", "dest", "--out", "x", cwd=tmp).exits(2).err, "plays.jsonl: line 1: no play", "a line that is no play")
     plays.write_bytes(whole + whole.splitlines(keepends=True)[0])
     contains(headway("merge", "dest", "--out", "x", cwd=tmp).exits(2).err, "line 6: play", "a play that is there twice")
     plays.write_bytes(whole)

@@ -24,6 +24,13 @@ fn absent(missing: &[String]) -> String {
     }
 }
 
+/// How to play a shard again whose process has died, as the end of a sentence.
+fn played_again(remove: Option<&String>) -> String {
+    remove.map_or(String::new(), |own| {
+        format!("; if that process has died, remove {own}, and start the shard again")
+    })
+}
+
 /// Why a run was not played that could have been.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -39,7 +46,7 @@ pub enum NotPlayed {
         allowed: Nanos,
     },
     /// Another process plays the shard, or has played it.
-    #[error("shard {shard} was claimed by process {pid} on {host} at {at}: it is not played twice")]
+    #[error("shard {shard} was claimed by process {pid} on {host} at {at}: it is not played twice{}", played_again(again.as_ref()))]
     Superseded {
         /// Which, `i/N`.
         shard: String,
@@ -49,6 +56,8 @@ pub enum NotPlayed {
         pid: u32,
         /// When, by the clock of its machine, RFC 3339.
         at: String,
+        /// Of a study: what must be removed before the shard can be played again. Records of a run cannot be had again.
+        again: Option<String>,
     },
     /// Shards did not come to where they were to meet.
     #[error("--start-at barrier: {why}{}: nothing was sent", absent(missing))]

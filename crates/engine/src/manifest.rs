@@ -57,6 +57,13 @@ pub struct Apart {
     pub lacking: u64,
 }
 
+impl Apart {
+    /// How far the last shard began behind the first.
+    pub(crate) fn spread(&self) -> Option<Nanos> {
+        Some(Nanos(self.behind_ns.values().max()? - self.behind_ns.values().min()?))
+    }
+}
+
 /// Name and version of the document's shape.
 pub const SCHEMA: &str = "headway.plan/1";
 
@@ -196,6 +203,7 @@ impl Manifest {
             started_at: (source == Source::Live).then(|| self.started_at.clone()),
             resolution: Some(Nanos(1)),
             outside: self.apart.as_ref().map_or(0, |apart| apart.lacking),
+            apart: self.apart.as_ref().and_then(Apart::spread),
             ..Facts::default()
         }
     }

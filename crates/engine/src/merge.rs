@@ -300,6 +300,10 @@ impl Shards {
         &self.runs[0].manifest.name
     }
 
+    fn logs(&self) -> Vec<PathBuf> {
+        self.runs.iter().map(|run| run.folder.records()).collect()
+    }
+
     /// Refuses a run of another number of shards than is expected.
     ///
     /// # Errors
@@ -456,8 +460,8 @@ impl Shards {
     fn apart(&self) -> Option<Apart> {
         let behind = self.runs.iter().map(|run| (run.shard.to_string(), self.behind(run).0));
         let behind_ns: BTreeMap<String, i64> = behind.collect();
-        let apart = Nanos(behind_ns.values().max()? - behind_ns.values().min()?);
-        (apart > SAME_ZERO).then(|| Apart { behind_ns, ..Apart::default() })
+        let apart = Apart { behind_ns, ..Apart::default() };
+        (apart.spread()? > SAME_ZERO).then_some(apart)
     }
 
     /// How far the records of that shard are moved in the merged run.

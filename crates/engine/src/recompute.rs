@@ -200,8 +200,8 @@ impl Workers {
 
 /// That the shards did not begin together.
 fn began_apart(apart: Option<&Apart>) -> Option<Finding> {
-    let Apart { behind_ns, requests, outside, .. } = apart?;
-    let apart_s = Nanos(behind_ns.values().max()? - behind_ns.values().min()?).as_secs_f64();
+    let apart = apart?;
+    let (apart_s, Apart { behind_ns, requests, outside, .. }) = (apart.spread()?.as_secs_f64(), apart);
     Some(Finding {
         id: FindingId::ShardsApart,
         severity: Severity::Warning,

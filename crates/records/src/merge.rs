@@ -156,13 +156,22 @@ impl Merge {
     /// # Errors
     /// The errors of reading, and of writing temporary files.
     pub fn open(logs: &[PathBuf], by: By, limits: Limits, spill_folder: &Path) -> Result<Merge, Error> {
-        let mut disordered = Vec::new();
+        let disordered = Merge::disordered(logs, by, limits)?;
+        Merge::in_one_pass(logs, by, limits, spill_folder, &disordered)
+    }
+
+    /// Those of `logs` that are too far out of order for the memory. Reads every log once.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn disordered(logs: &[PathBuf], by: By, limits: Limits) -> Result<Vec<PathBuf>, Error> {
+        let mut found = Vec::new();
         for path in logs {
             if !is_nearly_sorted(path, by, ahead(logs, limits))? {
-                disordered.push(path.clone());
+                found.push(path.clone());
             }
         }
-        Merge::in_one_pass(logs, by, limits, spill_folder, &disordered)
+        Ok(found)
     }
 
     /// The same without a look at the logs beforehand: those in `disordered` alone are sorted on disk. If another one turns out to

@@ -438,6 +438,31 @@ fn another_run_stands_beside_in_a_table_and_in_the_curve() {
 }
 
 #[test]
+fn of_many_missing_shards_most_are_one_row() {
+    use headway_stats::summary::{ShardCoverage, ShardLog};
+    let alone = samples::balanced();
+    let shard = |i: u64| ShardCoverage {
+        shard: format!("{i}/60000"),
+        planned: Some(1_000),
+        without_record: if i == 59_000 { 0 } else { 1_000 },
+        log: if i == 59_000 { ShardLog::Complete } else { ShardLog::Missing },
+        ..ShardCoverage::default()
+    };
+    let summary = Summary { shards: (0..60_000).map(shard).collect(), ..alone.clone() };
+    // What all shards are in is the document within the page.
+    let [page, before] = [&summary, &alone].map(|of| {
+        let page = text("html", of, &style());
+        let json = between(&page, "<script type=\"application/json\" id=\"summary\">", "</script>");
+        page.replace(json, "")
+    });
+    assert!(page.len() < before.len() + 100_000, "{} and {}", page.len(), before.len());
+    for row in [">0/60000<", ">99/60000<", ">59000/60000<", ">59,899 more<", ">59,899,000<"] {
+        assert!(page.contains(row), "{row}");
+    }
+    assert!(!page.contains(">100/60000<"));
+}
+
+#[test]
 fn another_run_stands_beside_in_the_terminal_too() {
     let other = samples::clean();
     let same = samples::beside(other.clone(), "live", &other);

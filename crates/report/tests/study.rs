@@ -214,8 +214,23 @@ fn a_sweep_has_a_line_for_each_model_over_the_values_in_order() {
     assert_eq!(sweep["x"], serde_json::json!([400.0, 800.0, 1200.0, 1600.0]));
     assert_eq!(sweep["lines"][0], serde_json::json!({ "label": "random", "points": [0, 1, 2, 3] }));
     assert_eq!(sweep["lines"][1], serde_json::json!({ "label": "least", "points": [4, 5, 6, null] }));
-    assert!(page.contains("INTERRUPTED: 1 point was not played to its end and is missing here."));
+    assert!(page.contains("INCOMPLETE: 1 point is missing here, for want of plays: least, rate 1600."));
     assert!(page.contains("There is no steady state: requests in dynos grew by 350 per second (95"));
+}
+
+#[test]
+fn of_a_study_without_a_whole_point_there_is_nothing_to_say_but_that() {
+    let mut study = studies::study_interrupted();
+    study.missing.extend(study.points.drain(..).map(|point| point.values));
+    study.differences.clear();
+    for document in [shown(&study, &style()), page(&study)] {
+        let document = document.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(document.contains("There are no numbers, and no threshold was judged."), "{document}");
+        assert!(
+            !document.contains("Left out as warm-up:") && !document.contains("Intervals: 95"),
+            "{document}"
+        );
+    }
 }
 
 /// Points of the same numbers change places: where two of them looked the same, nobody would see it.

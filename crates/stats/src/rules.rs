@@ -48,7 +48,7 @@ const fn within(distance: f64) -> Limits {
 }
 
 /// Every rule, in the order of the report.
-pub static RULES: [Rule; 10] = [
+pub static RULES: [Rule; 11] = [
     Rule {
         id: RuleId::SentShare,
         statistic: "sent / planned arrivals, less those given up at the connection cap",
@@ -119,6 +119,13 @@ pub static RULES: [Rule; 10] = [
         limits: |_| Limits { low: Some(1.0), high: Some(1.0) },
         measure: |e| vec![all_issued(e)],
     },
+    Rule {
+        id: RuleId::ShardsTogether,
+        statistic: "share of the time taken for which the last shard had begun, where shards began further apart than the time scale",
+        workloads: &[Workload::FixedWork],
+        limits: |t| at_least(1.0 - t.users),
+        measure: |e| vec![shards_together(e)],
+    },
 ];
 
 /// What the rules are applied to.
@@ -144,6 +151,10 @@ pub(crate) struct Evidence<'a> {
     pub filled: usize,
     /// Planned arrivals of the measured phase that have no records in it, since shards began apart.
     pub outside: u64,
+    /// How far apart the shards of a merged run began; none of a run that is not merged, or whose shards began together.
+    pub apart: Option<Nanos>,
+    /// How long fixed work took.
+    pub took: Nanos,
     pub send_cost: Option<Nanos>,
     /// Workers whose records were analysed.
     pub sources: usize,
@@ -253,9 +264,10 @@ pub fn judge(interval: Interval, limits: Limits) -> RuleOutcome {
     }
 }
 
-/// Applies the whole table.
+/// Applies the whole table; what only shards that began apart can break, to those.
 pub(crate) fn apply(evidence: &Evidence) -> Vec<RuleResult> {
-    RULES.iter().flat_map(|rule| apply_one(rule, evidence)).collect()
+    let applies = |rule: &&Rule| rule.id != RuleId::ShardsTogether || evidence.apart.is_some();
+    RULES.iter().filter(applies).flat_map(|rule| apply_one(rule, evidence)).collect()
 }
 
 fn apply_one(rule: &Rule, evidence: &Evidence) -> Vec<RuleResult> {
@@ -477,6 +489,15 @@ fn all_issued(e: &Evidence) -> Measurement {
     let n = loops.issued;
     let value = if asked == n { 1.0 } else { n as f64 / asked as f64 };
     Measurement { value: Some(value), interval: Some([value, value]), n, ..Measurement::default() }
+}
+
+/// Work has no plan that would miss what a late shard did not do in time. Starts up to the time scale apart are one start, as of
+/// requests.
+fn shards_together(e: &Evidence) -> Measurement {
+    let apart = e.apart.filter(|apart| *apart > e.scale.length()).unwrap_or(Nanos::ZERO);
+    let took = e.took.max(Nanos(1));
+    let value = 1.0 - apart.min(took).0 as f64 / took.0 as f64;
+    Measurement::exactly(value, e.arrivals.block.started)
 }
 
 #[cfg(test)]

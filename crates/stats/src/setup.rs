@@ -338,6 +338,8 @@ pub struct Facts {
     pub interrupted_at: Option<Nanos>,
     /// Planned arrivals of the measured phase that its records lack, since the processes which sent them began apart.
     pub outside: u64,
+    /// How far apart those processes began; none if they began together.
+    pub apart: Option<Nanos>,
     /// Resolution of the stamps.
     pub resolution: Option<Nanos>,
     /// Cost of one send: the least headway that one thread can produce.

@@ -160,6 +160,10 @@ fn opened(args: &MergeArgs, place: &Path, control: &Control) -> Result<Destinati
             {
                 pause(every(&*store), control);
             }
+            Err(error @ Error::NotADestination { .. }) if args.wait && control.asked() == 0 => {
+                let waited = anyhow!("{error}. It was waited for as long as --grace says, {}", args.grace);
+                return Err(Failure::usage(waited));
+            }
             opened => return opened.map_err(failure),
         }
     }
@@ -212,7 +216,9 @@ fn study(args: &MergeArgs, parts: &Parts, interrupted: bool) -> Result<u8, Failu
         Command::Sim(sim) => SimArgs { output: args.output.clone(), ..*sim },
         _ => return Err(Failure::usage(anyhow!("the command in part.json is none of `headway sim`"))),
     };
-    let settings = study_of_part(&sim, of).map_err(Failure::usage)?;
+    let here = "what part.json names cannot be played here: merge from the folder in which the shards were started, with the files and \
+                variables of the environment that the scenario names";
+    let settings = study_of_part(&sim, of).context(here).map_err(Failure::usage)?;
     let Merged { studied, missing } = parts.merge(&settings.spec)?;
     let folder = run_folder(args.output.out.as_deref(), &settings.spec.name)?;
     let mut written = study_folder(&studied.study, &settings.scenario, &folder);
@@ -225,7 +231,8 @@ fn study(args: &MergeArgs, parts: &Parts, interrupted: bool) -> Result<u8, Failu
     Ok(match exit::of_study(&studied.study, args.output.strict) {
         _ if failed => FAILED,
         _ if interrupted => INTERRUPTED,
-        _ if missing.len() > args.allow_missing as usize => INCOMPLETE,
+        // Thresholds of which no point is there have not been shown to hold, whatever may be missing.
+        _ if missing.len() > args.allow_missing as usize || studied.study.points.is_empty() => INCOMPLETE,
         code => code,
     })
 }

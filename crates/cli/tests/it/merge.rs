@@ -379,3 +379,83 @@ fn an_interrupt_ends_the_wait_and_what_is_there_is_merged() {
     assert_eq!(summary["shards"][1]["log"], "missing");
     assert_eq!(summary["verdict"]["load"], "INCONCLUSIVE");
 }
+
+/// What the program ended with in that folder, and what it said.
+fn ran(at: &Path, words: &[&str]) -> (Option<i32>, String) {
+    let ended = std::process::Command::new(env!("CARGO_BIN_EXE_headway"))
+        .args(words)
+        .current_dir(at)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let said = [ended.stdout, ended.stderr].concat();
+    (ended.status.code(), String::from_utf8(said).unwrap())
+}
+
+/// A study of one point, which crosses its threshold, of which shard 0 alone was played.
+fn half_a_study(at: &Path) {
+    let text = "name: one\nseed: 7\nusers: { arrive: { rate: 50/s }, phases: [ { hold: 2s } ] }\n\
+                data: { people: { csv: people.csv } }\njourney: [ { get: \"/{{data.people.name}}\" } ]\n\
+                model: { servers: 1, service: exp(10ms) }\n";
+    fs::write(at.join("f.yaml"), text).unwrap();
+    fs::write(at.join("people.csv"), "name\nann\nbob\n").unwrap();
+    let played = ran(at, &PLAY);
+    assert_eq!(played.0, Some(0), "{}", played.1);
+}
+
+const PLAY: [&str; 10] =
+    ["sim", "f.yaml", "--replications", "4", "--threshold", "p(99)<1ms", "--shard", "0/2", "--out", "dest"];
+
+#[test]
+fn a_study_of_which_nothing_is_left_does_not_end_well() {
+    let at = TempDir::new().unwrap();
+    half_a_study(at.path());
+    let (code, said) = ran(at.path(), &["merge", "dest", "--allow-missing", "1", "--out", "merged"]);
+    assert_eq!(code, Some(3), "{said}");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("no point has all its plays"), "{said}");
+    assert!(said.contains("no threshold was judged") && !said.contains("INTERRUPTED"), "{said}");
+    assert!(said.contains("shard 1/2 is missing, and its 2 plays with it"), "{said}");
+}
+
+#[test]
+fn a_shard_of_a_study_says_how_to_play_it_again_and_so_it_goes() {
+    let at = TempDir::new().unwrap();
+    half_a_study(at.path());
+    let plays = at.path().join("dest/0/plays.jsonl");
+    let before = fs::read(&plays).unwrap();
+    let (code, said) = ran(at.path(), &PLAY);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("if that process has died, remove dest/0, and start the shard again"), "{said}");
+    // A line that is no play: its place is named once, and what to do.
+    fs::remove_file(at.path().join("dest/0/done.json")).unwrap();
+    let lines = String::from_utf8(before.clone()).unwrap();
+    fs::write(&plays, lines.replacen("\n{", "\n[", 1)).unwrap();
+    let (code, said) = ran(at.path(), &["merge", "dest", "--out", "merged"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("dest/0/plays.jsonl: line 2: no play") && said.contains("play it again"), "{said}");
+    assert_eq!(said.matches("line").count(), 1, "{said}");
+    fs::remove_dir_all(at.path().join("dest/0")).unwrap();
+    assert_eq!(ran(at.path(), &PLAY).0, Some(0));
+    let sorted = |bytes: &[u8]| {
+        let mut lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&fs::read(&plays).unwrap()), sorted(&before));
+}
+
+#[test]
+fn a_merge_says_where_files_of_the_scenario_are_looked_for_and_that_it_waited() {
+    let at = TempDir::new().unwrap();
+    half_a_study(at.path());
+    let elsewhere = at.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let (code, said) = ran(&elsewhere, &["merge", "../dest", "--out", "merged"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("merge from the folder in which the shards were started"), "{said}");
+    assert_eq!(ran(at.path(), &["merge", "dest", "--out", "merged"]).0, Some(3));
+    let (code, said) = ran(at.path(), &["merge", "none", "--wait", "--grace", "0s", "--out", "merged2"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("It was waited for as long as --grace says"), "{said}");
+}

@@ -325,6 +325,10 @@ impl Seat {
             host: other.host,
             pid: other.pid,
             at: instant(other.at_unix_ns),
+            again: match self.run.of {
+                Whole::Run(_) => None,
+                Whole::Study { .. } => Some(format!("{}/{}", self.store.place(), self.shard.index())),
+            },
         }
         .into())
     }

@@ -417,6 +417,8 @@ mod tests {
             assert!(headway_report::json::of_study(&studied.study) == whole, "{}", store.place());
             // No other process plays a shard again, and no other study comes here.
             let again = play(&spec, 1, store, at.path(), &Control::default()).unwrap_err();
+            let own = format!("remove {}/1, and", store.place());
+            assert!(again.to_string().contains(&own), "{again}");
             assert!(matches!(again, Error::NotPlayed(NotPlayed::Superseded { .. })), "{again:?}");
             let refused = |other: &StudySpec, told: &str| {
                 let why = play(other, 1, store, at.path(), &Control::default()).unwrap_err().to_string();
@@ -428,6 +430,13 @@ mod tests {
                 "number of replications is 23 there and 24 here",
             );
             refused(&self::spec(), "number of points is 2 there and 1 here");
+            // What the advice of a shard that is not played again comes to.
+            if let Some(folder) = store.folder() {
+                std::fs::remove_dir_all(folder.join("1")).unwrap();
+                assert_eq!(merged(&spec, store).missing.len(), 1);
+                assert_eq!(play(&spec, 1, store, at.path(), &Control::default()).unwrap(), 0);
+                assert!(headway_report::json::of_study(&merged(&spec, store).studied.study) == whole);
+            }
             let mut other = two_points();
             other.places[1].play.model.parts[0].copies += 1;
             refused(&other, "fingerprint of the study is ");

@@ -299,7 +299,12 @@ impl Part<'_> {
             }
             self.read += 1;
             let at = format!("{}: line {}", self.name, self.read);
-            let line: Line = serde_json::from_slice(&text).with_context(|| at.clone())?;
+            let line: Line = serde_json::from_slice(&text).map_err(|wrong| {
+                let column = wrong.column();
+                anyhow!(
+                    "{at}: no play, from column {column} on: the file is not as the shard wrote it. Remove the shard's folder and play it again"
+                )
+            })?;
             if line.job % self.n != self.index {
                 return Err(anyhow!("{at}: play {} is not one of shard {}/{}", line.job, self.index, self.n));
             }

@@ -14,7 +14,7 @@ use headway_workload::{Plan, Shard};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Arrivals of a group that wait together, over all shards, at 24 bytes each: 40 s at 100,000 a second.
+/// Arrivals that wait together, over all groups and shards, at 24 bytes each: 40 s at 100,000 a second.
 const ROOM: usize = 4_000_000;
 
 /// Whether a record is of an arrival that the plan has, where the groups that `arrives` names are those with arrivals.
@@ -33,6 +33,9 @@ pub(super) struct Held {
     arrives: Vec<bool>,
     measured: Range<Nanos>,
     groups: Vec<Group>,
+    /// How many arrivals wait, over all groups and shards, and how many may.
+    waiting: usize,
+    room: usize,
     /// By number of the shard.
     tallies: Vec<Tally>,
 }
@@ -43,9 +46,6 @@ struct Group {
     draws: Stream,
     /// By number; none for a shard that is not held, or is left open.
     shards: Vec<Option<Awaited>>,
-    /// How many arrivals wait, over all shards, and how many may.
-    waiting: usize,
-    room: usize,
 }
 
 /// The arrivals of a shard that were drawn so far.
@@ -67,12 +67,14 @@ impl Held {
             let mut of: Vec<Option<Awaited>> = (0..count).map(|_| None).collect();
             shards.iter().for_each(|&shard| of[shard as usize] = Some(Awaited::default()));
             let (planned, draws) = (plan.sessions_of(group, Shard::WHOLE), plan.shard_draws(group));
-            Group { planned, draws, shards: of, waiting: 0, room }
+            Group { planned, draws, shards: of }
         };
         Held {
             arrives: arriving(plan),
             measured: measured(plan),
             groups: (0..plan.groups.len()).map(group).collect(),
+            waiting: 0,
+            room,
             tallies: vec![Tally::default(); count as usize],
         }
     }
@@ -84,11 +86,79 @@ impl Held {
         let own = |at: Nanos| Nanos(at.0.wrapping_sub(shift.0));
         self.tallies[shard as usize].count(row, own(row.arrived), row.arrived, &self.measured);
         let settled = !is_planned(row, &self.arrives)
-            || self.groups[usize::from(row.group)].take(shard, row.k, own(row.intended), row.count);
+            || self.mark(row.group.into(), shard, row.k, own(row.intended), row.count).is_some();
         if !settled {
-            self.groups.iter_mut().for_each(|group| group.leave(shard));
+            self.leave(shard);
         }
         settled
+    }
+
+    /// Marks `count` arrivals of a group and a shard from number `k` on, which was due at `intended`; none if they are not the plan's, or had a
+    /// record.
+    fn mark(&mut self, group: usize, shard: u32, k: u64, intended: Nanos, count: u32) -> Option<()> {
+        while self.groups[group].of(shard)?.waiting.back().is_none_or(|(last, _)| last.k < k) {
+            self.draw(group, shard)?;
+        }
+        let waiting = &self.groups[group].of(shard)?.waiting;
+        let at = match waiting.front() {
+            Some((first, _)) if first.k == k => 0,
+            _ => waiting.partition_point(|(arrival, _)| arrival.k < k),
+        };
+        if waiting[at].0 != (Arrival { k, intended }) {
+            return None;
+        }
+        for place in at..at + count as usize {
+            while place >= self.groups[group].of(shard)?.waiting.len() {
+                self.draw(group, shard)?;
+            }
+            let (_, seen) = &mut self.groups[group].of(shard)?.waiting[place];
+            if std::mem::replace(seen, true) {
+                return None;
+            }
+        }
+        let of = self.groups[group].of(shard)?;
+        while of.waiting.front().is_some_and(|(_, seen)| *seen) {
+            of.waiting.pop_front();
+            self.waiting -= 1;
+        }
+        Some(())
+    }
+
+    /// Draws arrivals of a group up to the next one of that shard, if there is one and it is still held.
+    fn draw(&mut self, group: usize, shard: u32) -> Option<()> {
+        loop {
+            if self.waiting >= self.room {
+                self.make_room();
+                self.groups[group].of(shard)?;
+            }
+            let drawn = &mut self.groups[group];
+            let next = drawn.planned.next()?;
+            let owner = Shard::owner(drawn.draws, next.k, drawn.shards.len() as u32);
+            if let Some(of) = drawn.of(owner) {
+                of.drawn += 1;
+                of.waiting.push_back((next, false));
+                self.waiting += 1;
+            }
+            if owner == shard {
+                return Some(());
+            }
+        }
+    }
+
+    /// Leaves the shard open of which most arrivals wait: one that was killed, or began later than the others.
+    fn make_room(&mut self) {
+        let most = (0..self.tallies.len() as u32)
+            .max_by_key(|&shard| self.groups.iter().map(|group| group.waiting(shard)).sum::<usize>());
+        if let Some(most) = most {
+            self.leave(most);
+        }
+    }
+
+    fn leave(&mut self, shard: u32) {
+        for group in &mut self.groups {
+            self.waiting -= group.waiting(shard);
+            group.shards[shard as usize] = None;
+        }
     }
 
     /// What there was of each shard, by number; none of one that is left open, or was not held.
@@ -110,76 +180,13 @@ impl Held {
 }
 
 impl Group {
-    /// `count` arrivals of a shard from number `k` on, which was due at `intended`; whether they are the plan's, and had no record yet.
-    fn take(&mut self, shard: u32, k: u64, intended: Nanos, count: u32) -> bool {
-        self.mark(shard, k, intended, count).is_some()
-    }
-
-    fn mark(&mut self, shard: u32, k: u64, intended: Nanos, count: u32) -> Option<()> {
-        while self.of(shard)?.waiting.back().is_none_or(|(last, _)| last.k < k) {
-            self.draw(shard)?;
-        }
-        let waiting = &self.of(shard)?.waiting;
-        let at = match waiting.front() {
-            Some((first, _)) if first.k == k => 0,
-            _ => waiting.partition_point(|(arrival, _)| arrival.k < k),
-        };
-        if waiting[at].0 != (Arrival { k, intended }) {
-            return None;
-        }
-        for place in at..at + count as usize {
-            while place >= self.of(shard)?.waiting.len() {
-                self.draw(shard)?;
-            }
-            let (_, seen) = &mut self.of(shard)?.waiting[place];
-            if std::mem::replace(seen, true) {
-                return None;
-            }
-        }
-        let of = self.shards[shard as usize].as_mut()?;
-        while of.waiting.front().is_some_and(|(_, seen)| *seen) {
-            of.waiting.pop_front();
-            self.waiting -= 1;
-        }
-        Some(())
-    }
-
     fn of(&mut self, shard: u32) -> Option<&mut Awaited> {
         self.shards[shard as usize].as_mut()
     }
 
-    /// Draws arrivals up to the next one of that shard, if there is one and it is still held.
-    fn draw(&mut self, shard: u32) -> Option<()> {
-        loop {
-            if self.waiting >= self.room {
-                self.make_room();
-                self.of(shard)?;
-            }
-            let next = self.planned.next()?;
-            let owner = Shard::owner(self.draws, next.k, self.shards.len() as u32);
-            if let Some(of) = self.of(owner) {
-                of.drawn += 1;
-                of.waiting.push_back((next, false));
-                self.waiting += 1;
-            }
-            if owner == shard {
-                return Some(());
-            }
-        }
-    }
-
-    /// Leaves the shard open of which most arrivals wait: one that was killed, or began later than the others.
-    fn make_room(&mut self) {
-        let waiting = |shard: &u32| self.shards[*shard as usize].as_ref().map_or(0, |of| of.waiting.len());
-        if let Some(most) = (0..self.shards.len() as u32).max_by_key(waiting) {
-            self.leave(most);
-        }
-    }
-
-    fn leave(&mut self, shard: u32) {
-        if let Some(of) = self.shards[shard as usize].take() {
-            self.waiting -= of.waiting.len();
-        }
+    /// How many arrivals of that shard wait.
+    fn waiting(&self, shard: u32) -> usize {
+        self.shards[shard as usize].as_ref().map_or(0, |of| of.waiting.len())
     }
 
     /// Of each shard that is held: how many arrivals it has, and how many of them left no record.
@@ -291,6 +298,31 @@ mod tests {
     }
 
     #[test]
+    fn all_groups_have_one_room() {
+        let mut plan = plan();
+        plan.groups.push(plan.groups[0].clone());
+        let mut held = Held::within(&plan, 3, &[0, 1, 2], 100);
+        let of_group = |group: u16| {
+            let row = move |a: Arrival| Record {
+                group,
+                ..Record::never_started(a.k, a.intended, a.intended, Outcome::Ok)
+            };
+            plan.sessions_of(group.into(), Shard::new(0, 3).unwrap()).map(row)
+        };
+        let mut all: Vec<Record> = of_group(0).chain(of_group(1)).collect();
+        all.sort_by_key(|row| row.intended);
+        for row in &all {
+            assert!(held.take(0, row, Nanos::ZERO));
+            let waiting = |group: &Group| (0..3).map(|shard| group.waiting(shard)).sum::<usize>();
+            assert_eq!(held.groups.iter().map(waiting).sum::<usize>(), held.waiting);
+            assert!(held.waiting <= 100);
+        }
+        let tallies = held.tallies();
+        assert_eq!(tallies[0].unwrap().planned, all.len() as u64);
+        assert_eq!((tallies[1], tallies[2]), (None, None), "both have no records, and are left open");
+    }
+
+    #[test]
     fn where_room_ends_the_shard_that_most_arrivals_wait_for_is_left_open_alone() {
         let mut held = Held::within(&plan(), 3, &[0, 1, 2], 100);
         let mut all: Vec<(u32, Record)> = Vec::new();
@@ -301,7 +333,7 @@ mod tests {
         }
         all.sort_by_key(|(_, row)| row.intended);
         assert!(all.iter().all(|(shard, row)| held.take(*shard, row, Nanos::ZERO)));
-        assert!(held.groups[0].waiting <= 100);
+        assert!(held.waiting <= 100);
         let tallies = held.tallies();
         let open: Vec<bool> = tallies.iter().map(Option::is_none).collect();
         assert_eq!(open, [false, true, false]);

@@ -1,7 +1,7 @@
 //! One pass over the logs of all shards: in the order of starts they are held to the plan, written into one log, and counted,
 //! each on a thread of its own.
 //!
-//! A log that turns out to be too far out of order for memory begins the pass again, and is sorted on disk.
+//! If a log turns out to be too far out of order for memory, all such logs are looked for, and the pass begins again: they are sorted on disk.
 
 use super::held::Held;
 use super::{Error, Run, Shards, Tally, unwritable};
@@ -40,17 +40,19 @@ pub(super) fn merge(
     manifest: &Manifest,
     thresholds: &[Threshold],
 ) -> Result<Passed, Error> {
-    let mut disordered = Vec::new();
-    loop {
-        match pass(shards, out, limits, manifest, thresholds.to_vec(), &disordered) {
-            Err(Stopped::Disorder(log)) if !disordered.contains(&log) => disordered.push(log),
-            Err(Stopped::Disorder(log)) => {
-                return Err(Error::Unreadable(headway_records::Error::Disorder { path: log }.into()));
-            }
-            Err(Stopped::Refused(error)) => return Err(error),
-            Ok(passed) => return Ok(passed),
+    let passed =
+        |disordered: &[PathBuf]| pass(shards, out, limits, manifest, thresholds.to_vec(), disordered);
+    let again = match passed(&[]) {
+        Err(Stopped::Disorder(_)) => {
+            let disordered = Merge::disordered(&shards.logs(), By::Started, limits);
+            passed(&disordered.map_err(|error| Error::Unreadable(error.into()))?)
         }
-    }
+        first => first,
+    };
+    again.map_err(|stopped| match stopped {
+        Stopped::Disorder(path) => Error::Unreadable(headway_records::Error::Disorder { path }.into()),
+        Stopped::Refused(error) => error,
+    })
 }
 
 /// Why a pass came to nothing.
@@ -132,9 +134,8 @@ fn read(
     disordered: &[PathBuf],
     takers: [SyncSender<Arc<Vec<Record>>>; 2],
 ) -> Result<(Vec<PathBuf>, Vec<Tally>), Stopped> {
-    let logs: Vec<PathBuf> = shards.runs.iter().map(|run| run.folder.records()).collect();
-    let mut merge =
-        Merge::in_one_pass(&logs, By::Started, limits, out.path(), disordered).map_err(unreadable)?;
+    let mut merge = Merge::in_one_pass(&shards.logs(), By::Started, limits, out.path(), disordered)
+        .map_err(unreadable)?;
     let mut checks = Checks::new(shards, limits, disordered)?;
     let mut block = Vec::with_capacity(ROWS);
     loop {

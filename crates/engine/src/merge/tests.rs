@@ -54,7 +54,8 @@ fn of_plan(plan: &Plan, index: u32) -> Vec<Record> {
         }
     };
     let shard = Shard::new(index, COUNT).unwrap();
-    let mut rows: Vec<Record> = match plan.groups[0].arrives() {
+    let burst = matches!(plan.groups[0].source, Source::AtOnce { .. });
+    let mut rows: Vec<Record> = match burst || plan.groups[0].arrives() {
         true => plan.arrivals_of(shard).map(row).collect(),
         false => {
             let user = |k: u64| Arrival { k, intended: Nanos::from_millis(k as i64 * 50) };
@@ -103,14 +104,17 @@ fn logs_out_of_order_are_merged_to_the_same_bytes_and_numbers() {
     let tight = Limits { rows_in_memory: 0, runs_at_once: 2, ..roomy };
     let expected = merged(open("plain", &|_, _| {}), &at.path().join("one"), roomy);
     assert_eq!(expected.1.measured.n, plan().arrivals_of(Shard::WHOLE).count() as u64);
-    // One log backwards, sorted on disk; the others in passing, with ten rows at a time and with all.
-    let backwards = |i: u32, rows: &mut Vec<Record>| {
+    // One log backwards, or all, sorted on disk; the others in passing, with ten rows at a time and with all.
+    let one = |i: u32, rows: &mut Vec<Record>| {
         if i == 1 {
             rows.reverse();
         }
     };
-    for (name, limits) in [("two", tight), ("three", roomy)] {
-        let found = merged(open(name, &backwards), &at.path().join(format!("{name}-out")), limits);
+    let all = |_, rows: &mut Vec<Record>| rows.reverse();
+    let cases: [(_, &dyn Fn(u32, &mut Vec<Record>), _); 3] =
+        [("two", &one, tight), ("three", &one, roomy), ("four", &all, tight)];
+    for (name, backwards, limits) in cases {
+        let found = merged(open(name, backwards), &at.path().join(format!("{name}-out")), limits);
         assert!(found == expected, "{name}");
     }
 }
@@ -183,6 +187,39 @@ fn users_of_shards_that_began_apart_are_not_all_held() {
     // The measured phase ends a nanosecond after the plan.
     assert!((held(Nanos::from_secs(20)) - 1.0 / 3.0).abs() < 1e-9);
     assert!((held(Nanos::from_millis(20)) - 0.999).abs() < 1e-6);
+}
+
+/// A burst of which shards come one after the other is no burst, and work that shards do in turn was not done by all together.
+#[test]
+fn fixed_work_of_shards_that_began_apart_is_not_the_work_that_was_asked_for() {
+    let journey = Journey::new(&[Node::Ask { step: 0, repeat: 1, think: None }], no_think()).unwrap();
+    let of = |source| {
+        let group = Group::of(source, journey.clone(), Connections::PerUser);
+        Plan::of(1, group, Nanos::ZERO, LONGEST)
+    };
+    // All responses of the burst are there within 92 ms; those of the users take 20 s.
+    let burst = of(Source::AtOnce { sessions: 600 });
+    let users = of(Source::Users { level: Level::hold(6, LONGEST).into(), requests: Some(3 * 398) });
+    let ms = Nanos::from_millis;
+    for (plan, apart, expected) in [
+        (&burst, ms(1_000), LoadVerdict::Invalid),
+        (&burst, ms(3), LoadVerdict::Invalid),
+        (&burst, Nanos::from_micros(400), LoadVerdict::Valid),
+        (&users, ms(20_000), LoadVerdict::Invalid),
+        (&users, ms(200), LoadVerdict::Invalid),
+        (&users, ms(50), LoadVerdict::Valid),
+    ] {
+        let (summary, manifest) = merged_apart(plan, apart);
+        let rules = &summary.verdict.rules;
+        assert_eq!(summary.verdict.load, Some(expected), "{apart}: {rules:?}");
+        let rule = rules.iter().find(|r| r.rule == RuleId::ShardsTogether);
+        // Zeros that differ by less than clocks do are one.
+        assert_eq!(rule.is_some(), manifest.apart.is_some(), "{apart}");
+        if let Some(value) = rule.and_then(|rule| rule.value) {
+            let spread = 2.0 * apart.as_secs_f64();
+            assert!((value - (1.0 - spread / summary.measured.to_s)).abs() < 1e-9, "{apart}: {value}");
+        }
+    }
 }
 
 /// What run a destination is of.

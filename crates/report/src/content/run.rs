@@ -9,7 +9,8 @@ use headway_base::rcode::Status;
 use headway_stats::Summary;
 use headway_stats::summary::{
     ConnectCounts, ConnectRow, DatagramRow, Failure, FailureReason, Interval, LabelSummary, PERCENTILES,
-    ShardCoverage, Source, Spread, StrayCounts, Tail, ThreadGroup, ThresholdResult, TimePart, percentile_key,
+    ShardCoverage, ShardLog, Source, Spread, StrayCounts, Tail, ThreadGroup, ThresholdResult, TimePart,
+    percentile_key,
 };
 
 /// Labels, and groups, that renderings of little room show.
@@ -462,6 +463,9 @@ pub(crate) fn labels(summary: &Summary) -> Option<Section> {
     })
 }
 
+/// Rows of shards that are missing; the others are one row. All are in the JSON.
+const MOST_MISSING: usize = 100;
+
 /// The shards that the run was merged of; none of a run that was not.
 pub(crate) fn shards(summary: &Summary) -> Option<Section> {
     if summary.shards.is_empty() {
@@ -480,6 +484,24 @@ pub(crate) fn shards(summary: &Summary) -> Option<Section> {
             Cell::new(shard.host.as_deref().unwrap_or("-")),
         ])
     };
+    let is_missing = |shard: &&ShardCoverage| shard.log == ShardLog::Missing;
+    let beyond: Vec<&ShardCoverage> = summary.shards.iter().filter(is_missing).skip(MOST_MISSING).collect();
+    let first = beyond.first().map(|shard| shard.shard.as_str());
+    let mut missing_from_here = false;
+    let shown = summary.shards.iter().filter(|shard| {
+        missing_from_here |= Some(shard.shard.as_str()) == first;
+        !(missing_from_here && is_missing(shard))
+    });
+    let mut rows: Vec<Row> = shown.map(row).collect();
+    if !beyond.is_empty() {
+        rows.push(row(&ShardCoverage {
+            shard: format!("{} more", count(beyond.len() as u64)),
+            planned: beyond.iter().map(|shard| shard.planned).sum(),
+            without_record: beyond.iter().map(|shard| shard.without_record).sum(),
+            log: ShardLog::Missing,
+            ..ShardCoverage::default()
+        }));
+    }
     let table = Table {
         caption: "Shards".into(),
         columns: vec![
@@ -491,7 +513,7 @@ pub(crate) fn shards(summary: &Summary) -> Option<Section> {
             Column::word("log", 1),
             Column::word("host", 1),
         ],
-        rows: summary.shards.iter().map(row).collect(),
+        rows,
         row: "shard",
         snug: Some(5),
         ..Table::default()

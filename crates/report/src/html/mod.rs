@@ -209,8 +209,8 @@ struct Drawn<'a> {
 
 impl Drawn<'_> {
     fn of(summary: &Summary) -> Drawn<'_> {
-        let (marks, names) = (figures::marks(summary), rates::names(summary));
-        Drawn { summary: crate::texts::of_summary(summary), marks, names, steps: steps::drawn(summary) }
+        let (marks, names, steps) = (figures::marks(summary), rates::names(summary), steps::drawn(summary));
+        Drawn { summary: crate::texts::of_summary(summary), marks, names, steps }
     }
 }
 

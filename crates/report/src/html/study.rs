@@ -202,7 +202,7 @@ fn missing(page: &mut Markup, study: &Study) {
     if study.missing.is_empty() {
         return;
     }
-    page.section("missing", "Points that were not played to their end");
+    page.section("missing", "Points that lack plays");
     let rows: Vec<Vec<Cell>> =
         study.missing.iter().take(MOST_ROWS).map(|values| values.iter().map(cell).collect()).collect();
     let head: Vec<Column> = study.parameters.iter().map(|parameter| word(parameter.name.clone())).collect();

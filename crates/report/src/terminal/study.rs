@@ -28,7 +28,7 @@ pub(crate) fn render(study: &Study, style: &Style) -> Vec<u8> {
     let name = if study.name.is_empty() { "unnamed" } else { &study.name };
     page.marked(0, "", Tone::Strong, &format!("{name}: {}", subject(study)));
     if study.points.is_empty() {
-        page.heading("No point was played to its end");
+        page.heading("Nothing was measured");
     }
     for section in [responses(study), loads(study)].iter().flatten() {
         by_point(&mut page, study, section);

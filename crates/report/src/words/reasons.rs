@@ -208,6 +208,10 @@ fn from_rule(rule: &RuleResult) -> Reason {
         (RuleId::StoodStill, Some(share)) if failed => {
             format!("The generator stood still for {} of the time.{reason}", rule_number(rule, share))
         }
+        (RuleId::ShardsTogether, Some(share)) if failed => {
+            let alone = rule_number(rule, 1.0 - share);
+            format!("Some shards began late: the others were alone for {alone} of the time.{reason}")
+        }
         (_, Some(value)) if failed => {
             let (title, value) = (capitalised(&rule_title(rule)), rule_number(rule, value));
             format!("{title} is {value}, and should be {}.{reason}", rule_limits(rule))
@@ -318,8 +322,7 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
 const NOT_OVERLOADED: &str = "The target accepts most connections at once, so each socket is replaced as fast as this machine can. Below its capacity send a rate: -R RATE --new-connections.";
 
 /// What is outside a merged run was sent, at another time.
-const START_TOGETHER: &str =
-    "Start all shards together. Give each --start-at barrier, or the same --start-at TIME.";
+const START_TOGETHER: &str = "Start shards together: --start-at barrier, or one --start-at TIME.";
 
 /// What the steps hold cannot be sent, at no rate.
 const CORRECT_WHAT_IS_SENT: &str = "Correct the step, or the data that it takes its values from. The reason under the outcome says what cannot be sent.";
@@ -384,6 +387,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
             "Give the generator idle cores, or another machine. What stops its process (SIGSTOP, a CPU quota) stops the load."
         }
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
+        Rule(RuleId::ShardsTogether) => START_TOGETHER,
         Finding(FindingId::Unreachable) => "Check the port of the URL, and that the target listens.",
         Finding(FindingId::Surplus) => "Say by --answer where a response ends, as in `resp` for Redis.",
         Finding(FindingId::NamesNotRead) => {
@@ -408,6 +412,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
         (RuleId::SocketsHeld, _) => "the share of time in which sockets kept connecting".into(),
         (RuleId::StoodStill, _) => "the share of time for which the generator stood still".into(),
         (RuleId::AllIssued, _) => "the share of requests sent".into(),
+        (RuleId::ShardsTogether, _) => "the share of time with all shards".into(),
         (RuleId::Cov, _) => "CoV of the headways".into(),
         (RuleId::Ks, _) => "distance of the headways from an exponential law".into(),
         (RuleId::Lag1, _) => "correlation of successive headways".into(),
@@ -420,7 +425,8 @@ pub fn rule_title(rule: &RuleResult) -> String {
 /// Whether the statistic of a rule is a share.
 fn is_share(rule: &RuleId) -> bool {
     use RuleId::{
-        AllIssued, DepartedLate, LateShare, RequestsSent, SentShare, SocketsHeld, StoodStill, UsersHeld,
+        AllIssued, DepartedLate, LateShare, RequestsSent, SentShare, ShardsTogether, SocketsHeld, StoodStill,
+        UsersHeld,
     };
     matches!(
         rule,
@@ -432,6 +438,7 @@ fn is_share(rule: &RuleId) -> bool {
             | SocketsHeld
             | StoodStill
             | AllIssued
+            | ShardsTogether
     )
 }
 
@@ -663,8 +670,8 @@ mod tests {
     /// A simulation has no `-c`, no `-R`, no cores to free and no proxy on the way.
     #[test]
     fn a_simulation_is_never_told_to_look_beyond_its_scenario() {
-        // No bytes leave a simulation, and it keeps no sockets connecting.
-        let foreign = [RuleId::DepartedLate, RuleId::SocketsHeld, RuleId::StoodStill];
+        // No bytes leave a simulation, it keeps no sockets connecting, and its shards share one clock.
+        let foreign = [RuleId::DepartedLate, RuleId::SocketsHeld, RuleId::StoodStill, RuleId::ShardsTogether];
         let rules = RULES.iter().map(|rule| rule.id.clone()).filter(|id| !foreign.contains(id));
         use FindingId::{Bunched, ClosedLoop, Feedback, FixedWork, Late, Smoothed, Unsent};
         let findings = [Unsent, Late, Bunched, Smoothed, Feedback, ClosedLoop, FixedWork];

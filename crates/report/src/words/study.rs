@@ -50,7 +50,11 @@ pub fn subject(study: &Study) -> String {
 
 /// A point's place among the parameters: `even, rate 100`.
 pub fn label(study: &Study, point: &Point) -> String {
-    let named = study.parameters.iter().zip(&point.values);
+    place_of(study, &point.values)
+}
+
+fn place_of(study: &Study, values: &[String]) -> String {
+    let named = study.parameters.iter().zip(values);
     let parts: Vec<String> = named.map(|(parameter, value)| place(parameter, value)).collect();
     if parts.is_empty() { "all".into() } else { parts.join(", ") }
 }
@@ -63,8 +67,40 @@ pub fn place(parameter: &Parameter, value: &str) -> String {
     }
 }
 
+/// Points named one by one that lack plays.
+const MOST_MISSING: usize = 3;
+
+/// The points that lack plays, since the study was interrupted or shards of it are lost; none where all are there.
+fn incomplete(study: &Study) -> Option<Sentence> {
+    let n = study.missing.len();
+    let text = match study.points.is_empty() {
+        _ if n == 0 => return None,
+        true => "INCOMPLETE: no point has all its plays. There are no numbers, and no threshold was judged."
+            .into(),
+        false => {
+            let named = study.missing.iter().take(MOST_MISSING).map(|values| place_of(study, values));
+            let named = named.collect::<Vec<_>>().join("; ");
+            let more = match n.saturating_sub(MOST_MISSING) {
+                0 => String::new(),
+                more => format!("; and {} more", count(more as u64)),
+            };
+            let judged = study.points.iter().any(|point| !point.thresholds.is_empty());
+            format!(
+                "INCOMPLETE: {} {} missing here, for want of plays: {named}{more}.{}",
+                plural(n as u64, "point"),
+                if n == 1 { "is" } else { "are" },
+                if judged { " Thresholds are judged of the others alone." } else { "" },
+            )
+        }
+    };
+    Some(say(Tone::Bad, text))
+}
+
 /// What all numbers have in common: where intervals come from, and what was left out.
 pub fn common(study: &Study) -> Vec<Sentence> {
+    if study.points.is_empty() {
+        return incomplete(study).into_iter().collect();
+    }
     let intervals = match study.replications {
         0 | 1 if !study.differences.is_empty() => {
             "Intervals: 95 %, by batch means within the one run of each point. How far models differ by chance is not known of one \
@@ -90,17 +126,7 @@ pub fn common(study: &Study) -> Vec<Sentence> {
         let text = format!("Time-out: {}; {ended_text} of {all} had none.", super::model::patience(after));
         say(if ended > 0 { Tone::Plain } else { Tone::Faint }, text)
     }));
-    if !study.missing.is_empty() {
-        let n = study.missing.len() as u64;
-        let text = format!(
-            "INTERRUPTED: {} {} not played to {} end and {} missing here.",
-            plural(n, "point"),
-            if n == 1 { "was" } else { "were" },
-            if n == 1 { "its" } else { "their" },
-            if n == 1 { "is" } else { "are" },
-        );
-        all.push(say(Tone::Bad, text));
-    }
+    all.extend(incomplete(study));
     all
 }
 

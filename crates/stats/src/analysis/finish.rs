@@ -362,6 +362,8 @@ impl Analysis {
             requests_asked: self.setup.requests_asked,
             filled,
             outside: facts.outside,
+            apart: facts.apart,
+            took: self.until(facts) - self.measured.start,
             send_cost,
             workers: facts.generator.as_ref().map_or(1, |generator| generator.workers.len() as u32),
             departures: &facts.departures,

@@ -41,7 +41,7 @@ pub struct Study {
     pub parameters: Vec<Parameter>,
     /// One for each combination of their values, the last parameter fastest.
     pub points: Vec<Point>,
-    /// Values of the points that were not played to their end, because the study was interrupted; they are not among `points`.
+    /// Values of the points that lack plays, since the study was interrupted or shards of it are lost; they are not among `points`.
     pub missing: Vec<Vec<String>>,
     /// Points that differ in nothing but the model, each against the first model, on the same draws.
     pub differences: Vec<Difference>,

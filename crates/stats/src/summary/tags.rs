@@ -149,6 +149,7 @@ tags! {
         "sockets-held" SocketsHeld "Sockets kept connecting / specified.",
         "stood-still" StoodStill "Time in which the generator stood still / all of it.",
         "all-issued" AllIssued "Requests sent / specified, of fixed work.",
+        "shards-together" ShardsTogether "Time for which all shards had begun / time taken, of fixed work.",
         "cov" Cov "CoV of the headways.",
         "ks" Ks "Distance of the headways from an exponential law.",
         "lag1" Lag1 "Correlation of successive headways.",

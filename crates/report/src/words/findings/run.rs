@@ -187,10 +187,10 @@ fn text(of: &Run) -> String {
         Run::MissingShards { n, shards } => incomplete(
             *n,
             "planned arrivals are in missing shards",
-            &format!("These are {}. ", shards.iter().map(lost).collect::<Vec<_>>().join(", ")),
+            &format!("These are {}. ", listed(shards, lost)),
         ),
         Run::MissingRecords { n, shards } => {
-            let of = shards.iter().map(short).collect::<Vec<_>>().join(", ");
+            let of = listed(shards, short);
             let of = if of.is_empty() { of } else { format!("By shard: {of}. ") };
             incomplete(*n, "planned arrivals left no record", &of)
         }
@@ -209,6 +209,16 @@ fn incomplete(n: u64, what: &str, more: &str) -> String {
         "The run is incomplete: {} {what}. {more}The numbers come from the records that are there.",
         count(n)
     )
+}
+
+/// Shards that a sentence names; the table of shards has more of them.
+const MOST_NAMED: usize = 20;
+
+fn listed<T>(shards: &[T], named: fn(&T) -> String) -> String {
+    let mut all: Vec<String> = shards.iter().take(MOST_NAMED).map(named).collect();
+    let more = shards.len().saturating_sub(MOST_NAMED) as u64;
+    all.extend((more > 0).then(|| format!("and {} more", count(more))));
+    all.join(", ")
 }
 
 fn lost(shard: &LostShard) -> String {
