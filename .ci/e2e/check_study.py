@@ -129,9 +129,9 @@ def shards(tmp):
 
     missing = headway("merge", "dest/0", "dest/2", "--out", "two", cwd=tmp).exits(3)
     contains(missing.err, "shard 1/3 is missing, and its 5 plays with it", "the shard that was not named")
-    # A point of which all plays are there is missing, whatever is allowed.
+    # Where no point has all its plays, the exit code is 3 whatever may be missing.
     allowed = headway("merge", "dest/0", "dest/2", "--allow-missing", "1", "--out", "allowed", cwd=tmp).exits(3)
-    contains(allowed.out, "no threshold was judged", "a study of which nothing is left")
+    contains(" ".join(allowed.out.split()), "no threshold was judged", "a study of which nothing is left")
     contains(headway("merge", "none", "--wait", "--grace", "0s", "--out", "x", cwd=tmp).exits(2).err, "It was waited for", "no destination")
     plays, whole = dest / "1" / "plays.jsonl", before
     plays.write_bytes(whole[:-20])
