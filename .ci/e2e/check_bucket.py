@@ -8,6 +8,7 @@ import time
 
 from certificates import Authority
 from check_secrets import all_of, nowhere, written
+from check_study import ONE_SERVER
 from harness import ROOT, Headway, Serve, check, conserved, contains, equal, expect, finding, finding_ids, flat, headway, never_started, note, planned, wait_for
 from storing import BUCKET, Bucket, Moto, Proxy, credentials
 
@@ -181,15 +182,6 @@ def refused(tmp):
     expect(not (tmp / "headway-runs").exists(), "a run folder was made")
 
 
-STUDY = """
-name: one
-seed: 7
-users: { arrive: { rate: 50/s }, phases: [ { hold: 20s, warmup: true }, { hold: 200s } ] }
-journey: [ { get: / } ]
-model: { servers: 1, service: exp(10ms) }
-"""
-
-
 def part(i, *more, tmp, env, n=2):
     folder = tmp / f"on-{i}"
     folder.mkdir(exist_ok=True)
@@ -198,7 +190,7 @@ def part(i, *more, tmp, env, n=2):
 
 @check("bucket: two shards of a study, while the store fails and loses responses, are merged to the study of one machine to the byte; each is played once")
 def study(tmp):
-    (tmp / "s.yaml").write_text(STUDY)
+    (tmp / "s.yaml").write_text(ONE_SERVER)
     ask = ["--sweep", "rate=20,50,80", "--replications", "4"]
     headway("sim", tmp / "s.yaml", *ask, "--out", tmp / "whole", "--json", tmp / "whole.json", cwd=tmp).exits(0)
     with Moto(tmp) as moto, Proxy(moto.url) as proxy:
@@ -241,7 +233,7 @@ def study(tmp):
 
 @check("bucket: a shard of a study that is killed has given the plays that were published: named, exit 3, counted with --allow-missing 2")
 def study_killed(tmp):
-    (tmp / "s.yaml").write_text(STUDY)
+    (tmp / "s.yaml").write_text(ONE_SERVER)
     # One play after the other, for longer than it is left.
     ask = ["--sweep", "rate=20,50", "--replications", "100000", "--threads", "1", "--quiet"]
     with Moto(tmp) as moto:

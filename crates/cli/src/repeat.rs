@@ -27,7 +27,7 @@ enum Kind {
     Target,
     /// Its `@` is none of a URL with a password.
     Phases,
-    /// A URL whose query may hold keys under any name.
+    /// A URL. Its query may hold keys under any name.
     Collector,
 }
 

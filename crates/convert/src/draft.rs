@@ -441,7 +441,7 @@ impl Draft {
         steps
     }
 
-    /// The origins of steps besides the target, in the order of their first steps, and how many steps go to each.
+    /// Origins of steps other than the target, by their first step, each with its number of steps.
     pub(super) fn other_origins(&self) -> Vec<(String, usize)> {
         let mut origins: Vec<(String, usize)> = Vec::new();
         let mut places = HashMap::new();

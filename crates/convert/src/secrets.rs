@@ -27,7 +27,7 @@ impl Secrets {
         self.within(header, value, &format!("the header {header}"))
     }
 
-    /// A text in which secrets follow their names, as in the URL of a Referer; none if none does. `of` says whose text it is.
+    /// The text without its secrets, where secrets follow their names, as in the URL of a Referer; none if it has none. `of` names its owner.
     pub(super) fn within(&mut self, kind: &str, text: &str, of: &str) -> Option<Text> {
         let found = Redactor::default().named_in(text);
         if found.is_empty() {

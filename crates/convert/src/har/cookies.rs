@@ -97,7 +97,7 @@ fn sent(entry: &Entry) -> Vec<(String, String)> {
 /// A cookie that an answer set, or took away.
 struct Received {
     name: String,
-    /// Whose hosts are all sent it, if it says one.
+    /// Its domain, if it names one: every host of it gets the cookie.
     domain: Option<String>,
     /// A cookie that is taken away is emptied.
     is_kept: bool,

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 pub struct Choices {
     /// The target, an origin of the recording; none: the one with the most requests.
     pub target: Option<String>,
-    /// Other origins of the recording whose requests are kept.
+    /// Other origins of the recording; their requests are kept.
     pub origins: Vec<String>,
     /// Keep static assets.
     pub all: bool,

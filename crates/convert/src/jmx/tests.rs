@@ -424,7 +424,7 @@ fn repeats_nest_as_deep_as_a_scenario_has_them() {
     );
 }
 
-/// A step whose host is not known is not the target's: its secrets would go to the wrong place.
+/// A step with an unknown host does not go to the target, which would get its secrets.
 #[test]
 fn a_host_that_is_not_known_is_not_the_target() {
     let secrets = r#"<HeaderManager testname="h"><collectionProp name="HeaderManager.headers"><elementProp name="">

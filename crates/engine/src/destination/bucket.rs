@@ -45,7 +45,7 @@ pub(crate) struct Bucket {
     runtime: Mutex<Runtime>,
     requests: Requests,
     waits: Mutex<Waits>,
-    /// [`PATIENCE`], and
+    /// [`PATIENCE`], unless a test has less.
     patience: Duration,
     /// [`SLOW`], unless a test has less.
     slow: Duration,
@@ -60,7 +60,7 @@ struct Waits {
     on_wait: Option<OnWait>,
     /// Since when the run is over.
     closing: Option<Instant>,
-    /// Whether it was said that the store is waited for, since it last did what it was asked.
+    /// Whether the wait was announced since the last request that succeeded.
     told: bool,
 }
 
@@ -132,7 +132,7 @@ impl Bucket {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does what is asked of that object, and waits for it; with what the store said last.
+    /// Carries out a request about that object, and waits for its end. An error comes with what the store said last.
     fn ask<T>(
         &self,
         name: &str,

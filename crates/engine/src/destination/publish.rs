@@ -35,7 +35,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Begins to tell of the shard of that plan, whose results come into `folder`.
+    /// Begins to publish the shard of that plan. Its results are in `folder`.
     ///
     /// # Errors
     /// The store refuses or fails, or there is no thread to be had.
@@ -43,7 +43,7 @@ impl Publisher {
         Publisher::begin(seat, Counted::Requests(Offered::new(plan)), folder, folder.records())
     }
 
-    /// Begins to tell of a shard of a study, whose plays come into `folder`.
+    /// Begins to publish a shard of a study. Its plays are in `folder`.
     ///
     /// # Errors
     /// The store refuses or fails, or there is no thread to be had.
