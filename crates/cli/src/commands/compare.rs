@@ -16,8 +16,9 @@ use headway_engine::experiment::rounds::{Contender, Going, RoundsSpec, rounds};
 use headway_engine::{Backend, Plan, RunSpec};
 use headway_live::Control;
 use headway_records::RunFolder;
-use headway_report::{Document, Material, Style};
+use headway_report::{Document, Material, Style, words};
 use headway_stats::comparison::Comparison;
+use headway_stats::Summary;
 use headway_stats::summary::LoadVerdict;
 use std::io::{self, Write as _};
 
@@ -89,16 +90,21 @@ impl Going for Lines {
         }
     }
 
-    fn ended(&mut self, verdict: Option<LoadVerdict>) {
-        let word = match verdict {
-            Some(LoadVerdict::Valid) => "VALID",
-            Some(LoadVerdict::Invalid) => "INVALID, the round is left out",
-            Some(LoadVerdict::Inconclusive) => "INCONCLUSIVE",
-            None => "done",
-        };
-        if !self.quiet {
-            let _ = writeln!(io::stderr(), "{word}");
+    fn ended(&mut self, summary: &Summary) {
+        if self.quiet {
+            return;
         }
+        let word = words::load(summary).word;
+        let _ = match summary.verdict.load {
+            // What keeps the load from being sent is the same in the rounds to come: it is said while they can still be stopped.
+            Some(LoadVerdict::Invalid) => {
+                let why = words::reasons(summary).into_iter().next();
+                let next = why.as_ref().and_then(|why| why.next.as_deref()).unwrap_or_default();
+                let text = why.as_ref().map_or("", |why| why.text.as_str());
+                writeln!(io::stderr(), "{word}, the round is left out: {text} {next}")
+            }
+            _ => writeln!(io::stderr(), "{word}"),
+        };
     }
 }
 
@@ -223,6 +229,12 @@ impl Baseline<'_> {
         let name =
             path.file_name().map_or_else(|| "baseline".into(), |name| name.to_string_lossy().into_owned());
         let loaded = Loaded::open(path, name, &mut ()).map_err(anyhow::Error::from).context("--baseline")?;
+        if loaded.run.load == Some(LoadVerdict::Invalid) {
+            bail!(
+                "--baseline {}: not comparable: its load was INVALID, so its times are those of another load; name a VALID run",
+                path.display()
+            );
+        }
         let own = Recorded { plan: Some(settings.spec.plan.clone()), ..Recorded::default() };
         let differ = loaded.recorded.as_ref().map(|before| differences(before, &own)).unwrap_or_default();
         let other: Vec<String> = differ

@@ -136,7 +136,6 @@ fn incomparable(comparison: &Comparison, reason: &Incomparable) -> String {
             format!("the load of {} was INVALID, so its times are those of another load", name(*run))
         }
         Incomparable::Plan(d) => format!("another plan: {}", both(d)),
-        Incomparable::Note(d) => format!("other notes: {}", both(d)),
         Incomparable::Labels => "they have no label in common".into(),
         Incomparable::Source => "the one is a simulation and the other is not".into(),
         Incomparable::Copies => {
@@ -151,7 +150,7 @@ pub fn advice(reasons: &[Incomparable]) -> Option<String> {
     let mut across: Vec<&str> = Vec::new();
     for reason in reasons {
         match reason {
-            Incomparable::Plan(d) | Incomparable::Note(d) => across.push(&d.what),
+            Incomparable::Plan(d) => across.push(&d.what),
             _ => return None,
         }
     }
@@ -205,6 +204,7 @@ pub fn differences(pair: &Pair) -> Option<Sentence> {
 pub fn method(comparison: &Comparison) -> String {
     let n = plural(comparison.looked_at as u64, "interval");
     let all = match comparison.looked_at {
+        0 => return "No number has an interval.".to_owned(),
         1 => "The interval holds with 95 % confidence".to_owned(),
         _ => format!(
             "The {n} hold together with 95 % confidence (each with {:.2} %)",
@@ -433,15 +433,15 @@ mod tests {
         };
         let reasons = vec![
             Incomparable::Plan(of("arrival process", "poisson", "constant")),
-            Incomparable::Note(of("commit", "a", "b")),
+            Incomparable::Plan(of("rate", "100/s", "200/s")),
         ];
         assert_eq!(
             advice(&reasons).unwrap(),
-            "If that is what you compare, add --across 'arrival process' --across commit."
+            "If that is what you compare, add --across 'arrival process' --across rate."
         );
         assert_eq!(
             first_line(Vec::new(), Verdict::NotComparable { reasons }),
-            "not comparable: another plan: arrival process (poisson and constant); other notes: commit (a and b)"
+            "not comparable: another plan: arrival process (poisson and constant); another plan: rate (100/s and 200/s)"
         );
         let reasons = vec![Incomparable::Invalid { run: 1 }];
         assert_eq!(advice(&reasons), None);

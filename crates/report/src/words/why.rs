@@ -31,6 +31,9 @@ fn number_missing(why: &Why) -> Option<String> {
         Why::OneSide { needed, n } => {
             format!("fewer than {} observations on one side (n = {})", chosen(needed), count(n))
         }
+        Why::ShortWork { took, needed } => format!(
+            "the work took only {took:.0} mean response times; {needed:.0} are needed: send more requests (-n)"
+        ),
         Why::FewBursts { seen, of, needed } => format!(
             "what lies beyond it does so in a few bursts: in {seen} of {of} segments of the measured phase, {needed} are needed"
         ),

@@ -95,6 +95,8 @@ pub enum Why {
     OneSide { needed: f64, n: u64 },
     /// The observations beyond a percentile lie in too few segments of the measured phase: a few bursts decide it.
     FewBursts { seen: usize, of: usize, needed: usize },
+    /// Fixed work took only so many mean response times: too few for the spread of a percentile between its twentieths.
+    ShortWork { took: f64, needed: f64 },
     /// Too few segments of the measured phase hold observations.
     Segments { filled: usize, of: usize, needed: usize },
     /// Too few segments of the measured phase are complete.

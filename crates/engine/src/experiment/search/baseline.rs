@@ -10,11 +10,11 @@ use headway_stats::comparison::Difference;
 use headway_stats::search::{Earlier, Found, RateOf};
 use std::path::Path;
 
-/// In what searches may differ, besides the parts of a plan and notes.
+/// In what searches may differ, besides the parts of a plan.
 const MORE: [&str; 1] = ["thresholds"];
 
 /// Takes the knee of each search from the folder `path` of an earlier one, by the name of its target where there are several. The target, the
-/// seed, and the rates at which they begin and end may differ; all else only where `across` names it.
+/// seed, the notes, and the rates at which they begin and end may differ; all else only where `across` names it.
 ///
 /// # Errors
 /// It is not the folder of a search, it has no knee or other targets, or it asked for something else: what differs.
@@ -43,10 +43,11 @@ pub fn beside(path: &Path, specs: &mut [SearchSpec], across: &Across) -> Result<
             false => (path.join(&found.name), format!("{name}/{}", found.name)),
         };
         let manifest = Manifest::read(&folder.join(PLAN)).map_err(|error| refused(format!("{error:#}")))?;
-        let (differs, others): (Vec<_>, Vec<_>) = differing(spec, found, manifest)
+        let (mut differs, others): (Vec<_>, Vec<_>) = differing(spec, found, manifest)
             .map_err(refused)?
             .into_iter()
             .partition(|own| across.allows(&own.what));
+        differs.extend(of_notes(&found.notes, &spec.base.shown.notes));
         if !others.is_empty() {
             let others =
                 others.iter().map(|own| format!("{} ({} there, {} here)", own.what, own.base, own.other));
@@ -97,9 +98,7 @@ fn differing(spec: &SearchSpec, before: &Found, manifest: Manifest) -> Result<Ve
             .filter(|[what, ..]| !["rate", "users"].contains(&what.as_str())),
     );
     let of = |[what, base, other]: [String; 3]| Difference { what, base, other };
-    let mut all: Vec<Difference> = all.into_iter().map(of).filter(|own| own.base != own.other).collect();
-    all.extend(of_notes(&before.notes, &spec.base.shown.notes));
-    Ok(all)
+    Ok(all.into_iter().map(of).filter(|own| own.base != own.other).collect())
 }
 
 #[cfg(test)]
