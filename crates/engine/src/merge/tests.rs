@@ -401,12 +401,9 @@ fn what_is_no_destination_of_one_run_is_refused() {
         run.of = timed(|timing| timing.start_at = Some(StartAt::Unix(5)));
     };
     refused(of_run(started).path(), &["the start, in ns since 1970, is"]);
-    for shards in [0, 65_537, u32::MAX] {
-        refused(
-            of_run(|run| run.shards = shards).path(),
-            &["run.json: schema ", &format!(", {shards} shards; accepted: schema "), "1 to 65,536 shards"],
-        );
-    }
+    refused(of_run(|run| run.shards = 0).path(), &["run.json: schema ", ", 0 shards", "1 to 65,536 shards"]);
+    refused(of_run(|run| run.shards = 65_537).path(), &[", 65537 shards", "1 to 65,536 shards"]);
+    refused(of_run(|run| run.shards = u32::MAX).path(), &[", 4294967295 shards", "1 to 65,536 shards"]);
     let moved = with(&|at| {
         let path = at.join("1").join(folder::PLAN);
         let zero = manifest(1).zero_unix_ns;
