@@ -7,6 +7,7 @@ mod comparison;
 mod coverage;
 mod goldens;
 mod loops;
+mod orders;
 mod patterns;
 mod rules;
 mod runs;
