@@ -20,8 +20,10 @@ struct Hangs(u32);
 impl Observer for Hangs {
     fn batch(&mut self, _: &Batch) {
         self.0 += 1;
-        while self.0 > 2 {
-            std::thread::sleep(Duration::from_secs(1));
+        if self.0 > 2 {
+            loop {
+                std::thread::sleep(Duration::from_secs(1));
+            }
         }
     }
 }
