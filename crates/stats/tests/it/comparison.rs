@@ -508,7 +508,6 @@ fn two_works(base: &Observed, other: &Observed) -> Comparison {
 }
 
 #[test]
-#[ignore = "its bound on how often percentiles are told is to be looked at"]
 fn fixed_work_is_compared_and_equal_systems_are_rarely_told_apart() {
     let pairs = 200;
     // 95 % stated; three standard errors of 200 pairs.
