@@ -46,6 +46,25 @@ def touched(tmp):
         equal(json.loads(again.out)["measured"]["n"], kept, "measured.n of what is left")
 
 
+@check("lost: a run folder that is renamed during the run is found again, and a plan.json that is removed is missed; exit 1")
+def renamed(tmp):
+    with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:
+        running = start_run(serve.url, *LOAD, tmp=tmp)
+        running.sleep_until(1)
+        running.folder.rename(tmp / "elsewhere")
+        ended = running.ended(30).exits(1)
+        contains(ended.err, "moved or removed it during the run", "stderr")
+        contains(ended.err, f"report {tmp}/elsewhere", "stderr")
+        again = headway("report", tmp / "elsewhere", "--json", "-", cwd=tmp)
+        equal(json.loads(again.out)["measured"]["n"], read_log(tmp / "elsewhere/records.arrow").num_rows, "measured.n of what was moved")
+        running = start_run(serve.url, *LOAD, tmp=tmp, name="unplanned")
+        running.sleep_until(1)
+        (running.folder / "plan.json").unlink()
+        ended = running.ended(30).exits(1)
+        contains(ended.err, "plan.json: another program moved or removed it during the run", "stderr")
+        expect(ended.summary["measured"]["n"] > 0, "the summary is written all the same")
+
+
 @check("lost: a run folder that vanishes during the run: the report comes, says so, and exits 1")
 def folder_gone(tmp):
     with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:

@@ -12,6 +12,7 @@ use headway_engine::destination::Waiting;
 pub use headway_engine::files::study_folder;
 use headway_engine::files::{NotOpened, open_page, replace};
 pub use headway_engine::render;
+use headway_engine::watchdog::{Stage, Stuck};
 use headway_records::{Limits, RunFolder};
 use headway_report::html::Html;
 use headway_report::terminal::Terminal;
@@ -157,6 +158,52 @@ pub fn waits(waiting: &Waiting) {
         io::stderr(),
         "headway: {place} cannot be {doing} yet ({what}); tried again until {until} (press Ctrl-C twice to give up)"
     );
+}
+
+/// Says which stage of a run is stuck and what there is of it, and ends the process: what hangs cannot be joined.
+pub fn is_stuck(stuck: &Stuck) {
+    const WORDS_TAKE: std::time::Duration = std::time::Duration::from_secs(1);
+    let text = stuck_words(stuck);
+    // Standard error may be what hangs.
+    let (told, tells) = std::sync::mpsc::channel();
+    let say = std::thread::Builder::new().spawn(move || {
+        let _ = writeln!(io::stderr(), "\nheadway: {text}");
+        let _ = told.send(());
+    });
+    if say.is_ok() {
+        let _ = tells.recv_timeout(WORDS_TAKE);
+    }
+    std::process::exit(i32::from(crate::exit::FAILED))
+}
+
+fn stuck_words(stuck: &Stuck) -> String {
+    let Stuck { stage, taken, folder, rows, complete } = stuck;
+    let patience = stage.patience();
+    let stage = match stage {
+        Stage::Workers => "the workers (they send requests and read responses)",
+        Stage::Log => "the log",
+        Stage::Statistics => "the statistics",
+        Stage::Device => "the device that holds the log",
+        Stage::Observers => "the display of the run (progress, live view, exporters)",
+    };
+    let left = match (folder, rows) {
+        (Some(folder), Some(rows)) => {
+            let folder = folder.display();
+            let all = if *complete { "all that was recorded" } else { "what was recorded so far" };
+            format!("{all} is in {folder} ({rows} rows): `headway report {folder}` makes the report of it")
+        }
+        (Some(folder), None) => {
+            format!(
+                "what the log held by then is in {0}: `headway report {0}` makes the report of it",
+                folder.display()
+            )
+        }
+        (None, _) => "this run keeps no log, so there is no report of it".to_owned(),
+    };
+    format!(
+        "the run does not end: {stage} made no progress for {patience} after the plan's last deadline ({taken} records were taken). This is a defect of \
+         headway; {left}"
+    )
 }
 
 /// Whether standard output is coloured: only where a person sees it and has not declined it.

@@ -12,6 +12,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,10 @@ pub(crate) trait Medium: Write + Send {
     fn sync(&mut self) -> io::Result<()>;
     /// How long it is, and whether it still has a name.
     fn found(&self) -> io::Result<Found>;
+    /// Where it is now, if it has a name and the system says it.
+    fn place(&self) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// What stands on the medium, whichever writer did it.
@@ -46,6 +51,10 @@ pub(crate) struct Found {
 }
 
 impl Medium for File {
+    fn place(&self) -> Option<PathBuf> {
+        self.metadata().ok().filter(|found| found.nlink() > 0)?;
+        std::fs::read_link(format!("/proc/self/fd/{}", self.as_raw_fd())).ok()
+    }
     fn found(&self) -> io::Result<Found> {
         let found = self.metadata()?;
         Ok(Found { length: found.len(), named: found.nlink() > 0 })
@@ -128,6 +137,12 @@ impl LogWriter {
         writer.encode().map_err(|why| Error::encode(path, why))?;
         writer.put().map_err(|source| Error::io(path, "write the head of the log", source))?;
         Ok(writer)
+    }
+
+    /// Where the log is now: elsewhere than it was created if its folder was renamed meanwhile. None if it was removed, or the system does not
+    /// say.
+    pub fn place(&self) -> Option<PathBuf> {
+        self.medium.place()
     }
 
     /// Appends rows; they are on their way to disk after the next full batch or [`flush`](LogWriter::flush).

@@ -149,6 +149,7 @@ impl RunSettings {
             sources: args.local_addr.iter().flat_map(|sources| sources.iter().copied()).collect(),
             target_is_mine: mine(args.target_is_mine.as_deref(), &target)?,
             on_wait: output::waits,
+            on_stuck: output::is_stuck,
             redactor: scenario.redactor.clone(),
             target,
         };

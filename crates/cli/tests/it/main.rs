@@ -5,6 +5,7 @@ mod audit_flags;
 mod dry_run;
 mod exit;
 mod folders;
+mod interrupt;
 mod lab;
 mod merge;
 mod named;

@@ -36,6 +36,10 @@ pub fn advice(kind: KnownFailure) -> &'static str {
             "The target accepted the connection and said nothing in TLS: use http:// if it speaks plain HTTP; --connect-timeout \
              30s waits longer."
         }
+        KnownFailure::Http2Unanswered => {
+            "The target accepted the connection and said nothing in HTTP/2: see whether it hangs, and whether it speaks HTTP/2 at this port (--http1.1 \
+             asks for the other)."
+        }
         KnownFailure::TlsExpected => {
             "The target expects TLS at this port: use https:// instead of http://, or the port at which it speaks plain HTTP."
         }

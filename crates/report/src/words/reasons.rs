@@ -74,6 +74,8 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     let passed = !saturated && super::waiting::neighbours_can_be_passed(summary);
     let takes_all = takes_most(summary);
     let unfit = is_mostly_unfit(summary);
+    let is_mute =
+        summary.failure_reasons.rows.iter().any(|row| row.kind == Some(KnownFailure::Http2Unanswered));
     let apart = share_outside(&summary.verdict);
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
         let held_back = !reason.at.is_empty();
@@ -81,6 +83,9 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
             _ if foreign => next_of_audit(&reason.id),
             Source::Sim => next_of_simulation(&reason.id, kind(summary), held_back),
             _ if follows_from_shards_apart(&reason.id, &summary.verdict, apart) => Some(START_TOGETHER),
+            _ if is_mute && reason.id == ReasonId::Finding(FindingId::Feedback) => {
+                Some(super::failures::advice(KnownFailure::Http2Unanswered))
+            }
             _ if unfit && is_of_what_was_sent(&reason.id) => Some(CORRECT_WHAT_IS_SENT),
             _ if takes_all && is_of_sockets(&reason.id) => Some(NOT_OVERLOADED),
             _ if is_lateness(&reason.id) && passed => Some(super::waiting::REALTIME),

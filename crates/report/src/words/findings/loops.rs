@@ -101,6 +101,10 @@ fn held_back(cause: &HeldBackBy, cap: Option<u64>) -> (String, String) {
             format!("{capped} is too low"),
             format!(" At this rate and service time about {} are in use on average.", whole(*in_use)),
         ),
+        HeldBackBy::Mute => (
+            "the target accepted connections and did not begin to speak HTTP/2 on them".to_owned(),
+            " How many requests such a connection takes at once is not known until then: a higher -c changes nothing.".to_owned(),
+        ),
         HeldBackBy::Either => (format!("slow responses used up {capped}, or it is too low"), String::new()),
     }
 }
