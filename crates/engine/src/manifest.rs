@@ -249,6 +249,7 @@ impl Manifest {
             ("the list of thresholds", list(&asked.thresholds)),
             ("the timeout, in s,", time(asked.timeout_s)),
             ("--tolerance time-scale, in s,", time(asked.time_scale_s)),
+            ("--tolerance sent-share", time(asked.tolerated_unsent)),
         ]
     }
 
