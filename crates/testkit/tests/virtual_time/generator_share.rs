@@ -76,7 +76,13 @@ fn of_a_valid_load_the_truth_lies_between_the_ends() {
                 _ => Passed,
             };
             if text.starts_with("service") {
-                assert_eq!(threshold.outcome, Passed);
+                // Of a VALID load a service time stands as measured; of others it lies between those without and with delays.
+                let valid = with.verdict.load == Some(LoadVerdict::Valid);
+                assert_eq!(
+                    threshold.outcome,
+                    if valid || !between { Passed } else { NotJudged },
+                    "{threshold:?}"
+                );
             } else {
                 assert_eq!(threshold.outcome, expected, "{seed}, {text}: {threshold:?}");
             }

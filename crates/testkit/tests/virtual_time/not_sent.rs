@@ -365,8 +365,10 @@ fn a_generator_that_cannot_keep_up_is_not_excused_by_the_cap_that_it_fills() {
         let generator = Generator { action_cost: cost, event_cost: cost, ..Generator::default() };
         let service = if valid { MS(12) } else { MS(1) };
         let (summary, _) = play_at_cap(500.0, capped(4, Nanos::from_secs(30)), service, generator);
-        let load = summary.verdict.load;
+        let load = summary.vouch().load;
         assert_eq!(load == Some(LoadVerdict::Valid), valid, "{load:?} {:?}", summary.verdict.rules);
+        // What the cap kept is missing in both.
+        assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
         assert!(summary.arrivals.started < summary.measured.n, "both send less than is due");
     }
 }
