@@ -172,6 +172,20 @@ pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     Ok(count as u64)
 }
 
+/// A share of all, from 0 to 1: `5%`, `0.05`.
+///
+/// # Errors
+/// Not a number, or not within these.
+pub fn parse_share(text: &str) -> Result<f64, UnitError> {
+    let bad = || UnitError::new(text, "a share from 0 to 1, such as 5% or 0.05");
+    let (number, scale) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    let share = number.parse::<f64>().map_err(|_| bad())? / scale;
+    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(bad()) }
+}
+
 /// A plain number without a unit.
 ///
 /// # Errors

@@ -513,9 +513,12 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
 
 /// What flags tolerate.
 pub(super) fn tolerances(args: &ToleranceArgs) -> Vec<Override> {
-    let one = |Tolerance::TimeScale(scale): &Tolerance| Override {
-        lead: "--tolerance time-scale=".to_owned(),
-        ..Override::text("", "tolerances", "time-scale", &scale.to_string())
+    let one = |tolerance: &Tolerance| {
+        let (name, value) = match tolerance {
+            Tolerance::TimeScale(scale) => ("time-scale", scale.to_string()),
+            Tolerance::SentShare(share) => ("sent-share", share.to_string()),
+        };
+        Override { lead: format!("--tolerance {name}="), ..Override::text("", "tolerances", name, &value) }
     };
     args.tolerances.iter().map(one).collect()
 }

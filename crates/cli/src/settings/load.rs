@@ -34,6 +34,8 @@ pub struct Load {
     pub lengths: Option<Lengths>,
     /// The longest lateness that is forgiven, where the user set one.
     pub time_scale: Option<TimeScale>,
+    /// Share of the plan that may stay unsent, where the user set one.
+    pub unsent: Option<f64>,
 }
 
 impl Load {
@@ -72,6 +74,7 @@ impl Load {
             assumed: Vec::new(),
             overridden: Vec::new(),
             time_scale: scenario.settings.time_scale,
+            unsent: scenario.settings.unsent,
             in_total: false,
             lengths,
             plan,
@@ -124,6 +127,7 @@ impl Load {
             warmup_s: seconds(|l| l.warmup),
             ramp_s: seconds(|l| l.ramp),
             overridden: self.overridden.clone(),
+            tolerated_unsent: self.unsent,
             time_scale_s: self.time_scale.map(|scale| scale.length().as_secs_f64()),
             ..plan_summary(&self.plan)
         }
