@@ -762,7 +762,7 @@ fn parse_share(text: &str) -> Result<f64, UnitError> {
     units::parse_number(text)
         .ok()
         .filter(|x| (0.0..=1.0).contains(x))
-        .ok_or_else(|| UnitError::new(text, "a share: a number from 0 to 1"))
+        .ok_or_else(|| UnitError::new(text, "a share: write a number from 0 to 1"))
 }
 
 fn parse_body_size(text: &str) -> Result<u64, UnitError> {

@@ -19,4 +19,5 @@ mod simulate;
 mod sweeps;
 mod tools;
 mod trace;
+mod usage;
 mod wanted;
