@@ -39,7 +39,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Below the help of all verbs. No line is longer than a terminal is wide: what is broken here would be broken again.
-const EXIT_CODES: &str = "Start with: headway demo
+pub const EXIT_CODES: &str = "Start with: headway demo
 
 Exit codes:
   0    fine
@@ -115,6 +115,12 @@ pub enum Command {
     FromJmx(FromJmxArgs),
     /// Print another load tool's command as one of headway run
     Translate(TranslateArgs),
+    /// Explain a word of reports: a verdict, a finding, a number, an exit code (exit-98); without a word, list them
+    Explain {
+        /// The word
+        #[arg(value_name = "WORD")]
+        words: Vec<String>,
+    },
     /// Print the JSON Schema of scenario files, for editors
     Schema,
     /// Print the completions of a shell: source <(headway completions bash)

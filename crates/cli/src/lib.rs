@@ -8,6 +8,7 @@
 pub mod args;
 pub mod commands;
 pub mod exit;
+pub mod explain;
 pub mod interrupt;
 pub mod output;
 pub mod progress;
