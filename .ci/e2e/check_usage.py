@@ -38,6 +38,13 @@ WRONG = [
     (["run", URL, "-d", "2"], ["'2'", "no unit", "2s, 2ms or 2m"]),
     (["run", URL, "-d", "soon"], ["'soon'", "1.5s"]),
     (["run", "."], ["the scenario .", "a folder", "http://127.0.0.1:8080/"]),
+    (["rnu", URL], ["'rnu' is no verb", "did you mean headway run?"]),
+    (["run", URL, "--concurrency", "50"], ["no flag of headway run", "-u 50", "-c 50"]),
+    (["run", URL, "--thredas", "2"], ["did you mean --threads?"]),
+    (["serve", "-p", "8080"], ["no flag of headway serve", "-l 127.0.0.1:8080"]),
+    (["run", URL, "-R", "100/h", "-d", "1s", "--seed", "1"], ["sends nothing", "a longer time (-d)"]),
+    (["run", URL, "-R", "1m"], ["'1m'", "1000k/s", "1/1m"]),
+    (["run", "tcp://127.0.0.1:9", "-b", r"PING\d"], ["begins no escape", r"\r, \n"]),
     (["report", "nofolder"], ["nofolder", "No such file", "the folder of a run"]),
     (["report", "."], [".: not a run folder", "no records.arrow", "name the folder of a run"]),
     (["from-har", "nofile"], ["nofile cannot be read", "No such file", "HAR"]),
@@ -123,6 +130,8 @@ def mistakes(tmp):
             wrong.append(f"expected exit 2; {ended}")
         elif missing := [p for p in parts if p not in ended.err]:
             wrong.append(f"message lacks {missing}; {ended}")
+        elif not ended.err.startswith("headway: ") or ended.err.count("headway: ") != 1 or "error: " in ended.err:
+            wrong.append(f"message has another form than 'headway: what, where, found, accepted'; {ended}")
         elif ended.out:
             wrong.append(f"stdout is not empty: {ended.out[:200]!r}; {ended}")
     expect(not wrong, "\n".join(wrong))
@@ -139,7 +148,9 @@ def cannot(tmp):
         equal(ended.out, "", "stdout")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        contains(headway("serve", "--listen", address, cwd=tmp).exits(1).err, address, "message")
+        message = headway("serve", "--listen", address, cwd=tmp).exits(1).err
+        contains(message, address, "message")
+        contains(message, "-l 127.0.0.1:0 takes a free port", "message")
     equal([p.name for p in tmp.iterdir()], [], "files left behind")
 
 

@@ -98,6 +98,12 @@ pub enum Command {
     FromJmx(FromJmxArgs),
     /// Print another load tool's command as one of headway run
     Translate(TranslateArgs),
+    /// Explain a word of reports: a verdict, a finding, a number, an exit code (exit-98); without a word, list them
+    Explain {
+        /// The word
+        #[arg(value_name = "WORD")]
+        words: Vec<String>,
+    },
     /// Print the JSON Schema of scenario files, for editors
     Schema,
     /// Print the completions of a shell: source <(headway completions bash)
@@ -765,7 +771,7 @@ fn parse_share(text: &str) -> Result<f64, UnitError> {
     units::parse_number(text)
         .ok()
         .filter(|x| (0.0..=1.0).contains(x))
-        .ok_or_else(|| UnitError::new(text, "a share: a number from 0 to 1"))
+        .ok_or_else(|| UnitError::new(text, "a share: write a number from 0 to 1"))
 }
 
 fn parse_body_size(text: &str) -> Result<u64, UnitError> {

@@ -232,7 +232,11 @@ pub(super) fn parse_percentile(text: &str) -> Result<f64, UnitError> {
 
 fn parse_interval(text: &str) -> Result<Nanos, UnitError> {
     let time = units::parse_time(text)?;
-    if time > Nanos::ZERO { Ok(time) } else { Err(UnitError::new(text, "a time above zero, such as 100ms")) }
+    if time > Nanos::ZERO {
+        Ok(time)
+    } else {
+        Err(UnitError::new(text, "a time above zero: write for example 100ms"))
+    }
 }
 
 #[cfg(test)]

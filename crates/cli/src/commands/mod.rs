@@ -4,6 +4,7 @@ mod audit;
 mod compare;
 mod demo;
 mod doctor;
+mod explain;
 mod from_curl;
 mod from_har;
 mod from_jmx;
@@ -49,6 +50,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::FromHar(args) => from_har::from_har(&args),
         Command::FromOpenapi(args) => from_openapi::from_openapi(&args),
         Command::FromJmx(args) => from_jmx::from_jmx(&args),
+        Command::Explain { words } => explain::explain(&words),
         Command::Completions { shell } => shell::completions(shell),
         Command::Man { folder } => shell::man(&folder),
         Command::Translate(args) => translate::translate(&args),

@@ -56,11 +56,32 @@ pub(super) struct Problem {
     pub help: Option<String>,
     /// Other places that have to do with it, and why.
     pub others: Vec<(Span, String)>,
+    /// What it may be to other problems of the same file.
+    pub part: Part,
+}
+
+/// What a problem is to others: one mistake is told once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    /// It stands for itself.
+    Own,
+    /// What should stand here is unknown: the file is empty, or a key has no such name.
+    Unknown,
+    /// A value finds no place in the file. That follows from what is unknown there, where anything is.
+    Unplaced,
 }
 
 impl Problem {
     pub fn new(span: Span, title: impl Into<String>) -> Problem {
-        Problem { span, title: title.into(), label: None, help: None, others: Vec::new() }
+        Problem { span, title: title.into(), label: None, help: None, others: Vec::new(), part: Part::Own }
+    }
+
+    pub fn unknown(self) -> Problem {
+        Problem { part: Part::Unknown, ..self }
+    }
+
+    pub fn unplaced(self) -> Problem {
+        Problem { part: Part::Unplaced, ..self }
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Problem {
@@ -92,8 +113,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// `problems` in the order of the file; each place and title once.
+    /// `problems` in the order of the file; each place and title once, and none that follows from another.
     pub(super) fn new(source: Arc<Source>, mut problems: Vec<Problem>, redactor: &Redactor) -> Diagnostics {
+        let within = |p: &Problem| p.span.start <= source.text.len();
+        if problems.iter().any(|p| p.part == Part::Unknown && within(p)) {
+            problems.retain(|p| p.part != Part::Unplaced);
+        }
         problems.sort_by_key(|p| p.span);
         problems.dedup_by(|a, b| (a.span, &a.title) == (b.span, &b.title));
         Diagnostics { source, problems, redactor: redactor.clone() }
@@ -133,7 +158,7 @@ impl Diagnostics {
             }
         }
         shown[0].1.push(caret);
-        let mut group = Group::with_title(Level::ERROR.primary_title(problem.title.as_str()));
+        let mut group = Group::with_title(Level::ERROR.no_name().primary_title(problem.title.as_str()));
         for (line, marks) in shown {
             let snippet = Snippet::source(line.text.to_owned()).annotations(marks);
             group = group.element(match line.number {
