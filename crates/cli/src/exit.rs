@@ -101,6 +101,12 @@ impl Failure {
         Failure { error: error.into(), code: USAGE }
     }
 
+    /// The same without the secrets of what it quotes from elsewhere: a command of another tool, a document.
+    pub fn hiding_foreign(self) -> Failure {
+        let text = in_words(&self.error);
+        Failure { error: anyhow::anyhow!("{}", Redactor::default().hide_foreign(&text)), code: self.code }
+    }
+
     /// The same without secrets.
     pub fn hiding(self, redactor: &Redactor) -> Failure {
         Failure { error: anyhow::anyhow!("{}", redactor.hide(&in_words(&self.error))), code: self.code }

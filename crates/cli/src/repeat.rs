@@ -207,10 +207,12 @@ fn is_plain(text: &str, redactor: &Redactor) -> bool {
 
 /// Whether the value at a path of a scenario is a secret by its name.
 fn is_secret(redactor: &Redactor, path: &str) -> bool {
-    let name = path.rsplit('.').next().unwrap_or(path);
-    [Place::Header, Place::Variable, Place::Query, Place::Field]
-        .iter()
-        .any(|place| redactor.hides(*place, name))
+    // A path that leads through a secret is none, and the message about it must not show the value.
+    path.split('.').any(|name| {
+        [Place::Header, Place::Variable, Place::Query, Place::Field]
+            .iter()
+            .any(|place| redactor.hides(*place, name))
+    })
 }
 
 /// Flags that say what is written, and where: a repeated run is another, with results of its own.

@@ -78,7 +78,7 @@ fn text_of(file: &Path, wanted: &str) -> Result<String, Failure> {
 
 /// Prints a scenario that was made of something else, or writes it to a file, and what is to be said of it.
 fn converted(made: anyhow::Result<Converted>, to: Option<&Path>) -> Result<u8, Failure> {
-    let made = made.map_err(Failure::usage)?;
+    let made = made.map_err(|error| Failure::usage(error).hiding_foreign())?;
     match to {
         None => output::print(made.scenario.as_bytes())?,
         Some(file) => files::replace(file, made.scenario.as_bytes())?,

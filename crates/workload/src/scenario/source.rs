@@ -121,7 +121,15 @@ impl Diagnostics {
         }
         problems.sort_by_key(|p| p.span);
         problems.dedup_by(|a, b| (a.span, &a.title) == (b.span, &b.title));
-        Diagnostics { source, problems, redactor: redactor.clone() }
+        // A line that is wrong is shown whatever its key is: what it holds may be known by nothing else.
+        let mut redactor = redactor.clone();
+        for span in problems
+            .iter()
+            .flat_map(|p| std::iter::once(&p.span).chain(p.others.iter().map(|(span, _)| span)))
+        {
+            redactor.know_line(source.line(*span).text);
+        }
+        Diagnostics { source, problems, redactor }
     }
 
     /// How many things are wrong.
@@ -264,6 +272,25 @@ mod tests {
             "error: bad\n --> a.yaml:2:4\n  |\n2 | b: x\n  |    ^ did you mean c?\n  |\n  = help: write c";
         assert_eq!(shown("a: 1\n\u{e9}: x", problem.clone()).replace('\u{e9}', "b"), expected);
         assert!(shown("a: hunter2", problem).contains("a: <redacted>"));
+    }
+
+    #[test]
+    fn a_line_that_is_wrong_is_shown_without_its_secrets() {
+        for line in [
+            "password: s3cr3t a b",
+            "- { \"password\": \"s3cr3t a\" }",
+            "headers: [ \"Authorization: Bearer s3cr3t\" ]",
+            "headers: [ \"X-Foo: Bearer s3cr3t\" ]",
+            "gett: /a?token=s3cr3t",
+            "  'api_key': s3cr3t # mine",
+        ] {
+            let problem =
+                Problem::new(Span { start: 0, end: 1 }, format!("wrong is '{line}'")).help("s3cr3t");
+            let shown = shown(line, problem);
+            assert!(!shown.contains("s3cr3t") && shown.contains("<redacted>"), "{shown}");
+        }
+        let same = shown("users: { arrive: { rate: x } }", Problem::new(Span { start: 9, end: 10 }, "bad"));
+        assert!(same.contains("users: { arrive: { rate: x } }"), "{same}");
     }
 
     #[test]
