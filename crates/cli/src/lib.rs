@@ -9,6 +9,7 @@ pub mod args;
 pub mod commands;
 pub mod exit;
 pub mod explain;
+pub mod help;
 pub mod interrupt;
 pub mod output;
 pub mod progress;
@@ -17,7 +18,7 @@ pub mod settings;
 pub mod usage;
 pub mod watching;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 
@@ -26,7 +27,13 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
     headway_live::host::outlive_file_size_limit();
     let argv: Vec<OsString> = argv.into_iter().collect();
     let typed = repeat::read(&argv);
-    let args = match args::Args::try_parse_from(&argv) {
+    if argv.len() < 2 {
+        // Nothing is asked for, and nothing is wrong; the output may meet a closed pipe.
+        let _ = io::stdout().write_all(help::OVERVIEW.as_bytes());
+        return exit::FINE;
+    }
+    let parsed = help::command().try_get_matches_from(&argv);
+    let args = match parsed.and_then(|matches| args::Args::from_arg_matches(&matches)) {
         Ok(args) => args,
         Err(error) if error.use_stderr() => {
             let words: Vec<String> =

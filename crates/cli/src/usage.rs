@@ -206,7 +206,10 @@ impl<'a> Told<'a> {
             );
         }
         // What a parser of ours says names the value itself, and what would be accepted.
-        format!("{named}: {cause}")
+        match cause.contains(&value) {
+            true => format!("{named}: {cause}"),
+            false => format!("{named} {value}: {cause}"),
+        }
     }
 
     fn unknown(&self, flag: &str) -> String {

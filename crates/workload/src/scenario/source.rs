@@ -269,7 +269,7 @@ mod tests {
     fn places_are_shown_on_their_line() {
         let problem = Problem::new(Span { start: 9, end: 10 }, "bad").guess(Some("c")).help("write c");
         let expected =
-            "error: bad\n --> a.yaml:2:4\n  |\n2 | b: x\n  |    ^ did you mean c?\n  |\n  = help: write c";
+            "bad\n --> a.yaml:2:4\n  |\n2 | b: x\n  |    ^ did you mean c?\n  |\n  = help: write c";
         assert_eq!(shown("a: 1\n\u{e9}: x", problem.clone()).replace('\u{e9}', "b"), expected);
         assert!(shown("a: hunter2", problem).contains("a: <redacted>"));
     }
