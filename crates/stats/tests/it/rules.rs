@@ -72,7 +72,7 @@ fn missing_arrivals_fail_the_sent_share() {
     assert_eq!((limited.what.as_str(), shed.vouch().load), ("cap", Some(LoadVerdict::Valid)));
     assert_eq!(bad.vouch().load, Some(LoadVerdict::Invalid));
     assert!(limited.matters() && (limited.share - 0.05).abs() < 0.001 && limited.waited == 0, "{limited:?}");
-    assert_eq!(finding(&shed, "unsent").unwrap().severity, Severity::Warning);
+    assert_eq!(finding(&shed, "unsent").unwrap().severity, Severity::Error);
 }
 
 #[test]
