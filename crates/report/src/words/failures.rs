@@ -37,8 +37,8 @@ pub fn advice(kind: KnownFailure) -> &'static str {
              30s waits longer."
         }
         KnownFailure::Http2Unanswered => {
-            "The target accepted the connection and said nothing in HTTP/2: see whether it hangs, and whether it speaks HTTP/2 at this port (--http1.1 \
-             asks for the other)."
+            "The target accepted the connection and said nothing in HTTP/2: see whether it hangs; --http1.1 asks \
+             without HTTP/2."
         }
         KnownFailure::TlsExpected => {
             "The target expects TLS at this port: use https:// instead of http://, or the port at which it speaks plain HTTP."

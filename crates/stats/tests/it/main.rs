@@ -8,6 +8,7 @@ mod coverage;
 mod effect;
 mod goldens;
 mod loops;
+mod orders;
 mod patterns;
 mod rules;
 mod runs;
