@@ -18,8 +18,8 @@ use headway_engine::{Backend, Plan, RunSpec};
 use headway_live::Control;
 use headway_records::RunFolder;
 use headway_report::{Document, Material, Style, words};
-use headway_stats::comparison::Comparison;
 use headway_stats::Summary;
+use headway_stats::comparison::Comparison;
 use headway_stats::summary::LoadVerdict;
 use std::io::{self, Write as _};
 

@@ -9,11 +9,11 @@ use crate::{Backend, Error, Keep, Observer, Place, RunSpec};
 use headway_base::Batch;
 use headway_base::random::Stream;
 use headway_live::Control;
+use headway_stats::Summary;
 use headway_stats::comparison::{
     Compared, Comparison, Condition, Difference, FEWEST_ROUNDS, Incomparable, Observed, Observing, Round,
     Rounds, compare_rounds,
 };
-use headway_stats::Summary;
 use headway_stats::summary::LoadVerdict;
 use std::path::PathBuf;
 

@@ -530,7 +530,9 @@ fn fixed_work_is_compared_and_equal_systems_are_rarely_told_apart() {
             let what = format!("{requests} requests, {users} users, {servers} servers, {exponential}");
             assert!(held as f64 >= least, "{what}: held in {held} of {pairs}");
             match is_long {
-                true => assert!(means == pairs && percentiles >= pairs - 2, "{what}: {means} and {percentiles}"),
+                true => {
+                    assert!(means == pairs && percentiles >= pairs - 2, "{what}: {means} and {percentiles}")
+                }
                 false => assert!(percentiles <= 2, "{what}: {percentiles}"),
             }
         }

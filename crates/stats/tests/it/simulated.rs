@@ -4,8 +4,8 @@ use crate::world::{MS, World, answered, draws, exponential, finding};
 use headway_base::Nanos;
 use headway_stats::Summary;
 use headway_stats::study::{Difference, Parameter, Point, Study};
-use headway_stats::summary::evidence::{GeneratorCause, Load, Loop, Model};
 use headway_stats::summary::Open;
+use headway_stats::summary::evidence::{GeneratorCause, Load, Loop, Model};
 use headway_stats::summary::{
     CopyLoad, Evidence, Infinite, LoadVerdict, ModelPart, PartPoint, RuleId, Severity, Simulation, Source,
     Steady, ThresholdOutcome,

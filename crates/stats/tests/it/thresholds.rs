@@ -125,7 +125,10 @@ fn of_a_load_with_a_tenth_unsent_nothing_is_certain_to_hold() {
     // Had they been sent, the others might have waited for them: there is no upper end.
     assert_eq!((holds.outcome, holds.ends.unwrap().high), (ThresholdOutcome::NotJudged, None));
     let why = &holds.reason.as_ref().unwrap().why;
-    assert!(matches!(why, headway_stats::summary::Why::OwnDelays { high: None, unsent, .. } if *unsent > 0.09), "{why:?}");
+    assert!(
+        matches!(why, headway_stats::summary::Why::OwnDelays { high: None, unsent, .. } if *unsent > 0.09),
+        "{why:?}"
+    );
     // The others took longer than the limit whatever was sent besides.
     assert_eq!((crossed.outcome, crossed.open), (ThresholdOutcome::Crossed, None), "{crossed:?}");
 }

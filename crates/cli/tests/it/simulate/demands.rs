@@ -3,10 +3,10 @@
 use super::{LOAD, ONE, ask, play, played};
 use headway_cli::exit;
 use headway_cli::settings::SimCommand;
-use headway_stats::summary::Open;
 use headway_stats::Summary;
 use headway_stats::study::{Point, Study};
 use headway_stats::summary::FindingId;
+use headway_stats::summary::Open;
 use headway_stats::summary::ThresholdOutcome::{self, Crossed, Inconclusive, NotJudged, Passed};
 
 /// 60 requests a second over 200 s, 20 s before.

@@ -4,8 +4,8 @@
 use super::demands::single;
 use super::{LOAD, ask, played};
 use headway_cli::settings::SimCommand;
-use headway_stats::summary::Open;
 use headway_stats::Summary;
+use headway_stats::summary::Open;
 use headway_stats::summary::ThresholdOutcome::{Crossed, NotJudged, Passed};
 
 /// 80 requests a second for 100 s.
