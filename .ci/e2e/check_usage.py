@@ -176,7 +176,7 @@ def help_and_version(tmp):
 def first_screens(tmp):
     alone = headway(cwd=tmp).exits(0)
     expect(len(alone.out.splitlines()) <= 24 and not alone.err, str(alone))
-    for word in ("headway VERB -h", "--help", "headway demo", "explain WORD", "docs/"):
+    for word in ("headway VERB -h", "--help", "demo, serve", "explain WORD", "docs/"):
         contains(alone.out, word, "the overview")
     short, long = headway("run", "-h", cwd=tmp).exits(0).out, headway("run", "--help", cwd=tmp).exits(0).out
     expect(len(short.splitlines()) <= 80 and len(long.splitlines()) > 200, f"{len(short.splitlines())} and {len(long.splitlines())} lines")

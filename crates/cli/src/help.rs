@@ -22,7 +22,7 @@ Simulate and plan
   sim SCENARIO           play it against a model of the target, in virtual time
   plan, lab NAME         the arrivals of a load; published experiments again
 Convert
-  from-curl, from-har, from-openapi, from-jmx    make a scenario of what you have
+  from-curl, from-har, from-openapi, from-jmx   a scenario of what you have
   translate -- COMMAND   what another tool's command is here
 This machine and this program
   doctor URL             can this machine send that load?
