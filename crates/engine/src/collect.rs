@@ -334,7 +334,7 @@ impl<'a, 'b> Collector<'a, 'b> {
             self.observers.iter_mut().for_each(|observer| observer.finished(&last));
         }
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let log_place = log.as_ref().and_then(LogWriter::place);
+        let log_place = log.as_ref().and_then(|log| headway_live::host::place_of(log.file()?));
         let (written, lost) = log.map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
         // The first error tells of its own rows; what is said at the end is the sum.
         if let Some(headway_records::Error::Write { rows_lost, .. }) = &mut self.log_failure {

@@ -12,7 +12,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -37,8 +37,8 @@ pub(crate) trait Medium: Write + Send {
     fn sync(&mut self) -> io::Result<()>;
     /// How long it is, and whether it still has a name.
     fn found(&self) -> io::Result<Found>;
-    /// Where it is now, if it has a name and the system says it.
-    fn place(&self) -> Option<PathBuf> {
+    /// The open file that it is, if it is one and still has a name.
+    fn file(&self) -> Option<BorrowedFd<'_>> {
         None
     }
 }
@@ -51,9 +51,8 @@ pub(crate) struct Found {
 }
 
 impl Medium for File {
-    fn place(&self) -> Option<PathBuf> {
-        self.metadata().ok().filter(|found| found.nlink() > 0)?;
-        std::fs::read_link(format!("/proc/self/fd/{}", self.as_raw_fd())).ok()
+    fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.metadata().ok().filter(|found| found.nlink() > 0).map(|_| self.as_fd())
     }
     fn found(&self) -> io::Result<Found> {
         let found = self.metadata()?;
@@ -139,10 +138,9 @@ impl LogWriter {
         Ok(writer)
     }
 
-    /// Where the log is now: elsewhere than it was created if its folder was renamed meanwhile. None if it was removed, or the system does not
-    /// say.
-    pub fn place(&self) -> Option<PathBuf> {
-        self.medium.place()
+    /// The open file of the log, by which the system knows where it is if its folder was renamed meanwhile. None if it was removed.
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.medium.file()
     }
 
     /// Appends rows; they are on their way to disk after the next full batch or [`flush`](LogWriter::flush).

@@ -43,8 +43,8 @@ fn each_point_of_a_sweep_is_held_to_its_thresholds() {
     assert_eq!(all[2], [Crossed, Passed, Passed, Passed, Passed]);
     assert_eq!(
         all[3][..4],
-        [Crossed, NotJudged, NotJudged, Crossed],
-        "p99 grows, and started does not hang on the length"
+        [Crossed, NotJudged, Crossed, Crossed],
+        "p99 and the timeouts grow, and started does not hang on the length"
     );
     let p99 = &study.points[1].thresholds[0];
     let [low, high] = p99.interval.unwrap();
@@ -82,7 +82,8 @@ fn a_single_point_that_crosses_a_threshold_exits_with_99() {
     assert_eq!(outcomes(&astride.points[0]), [Inconclusive]);
     assert_eq!(
         (exit::of_study(&astride, false), exit::of_study(&astride, true)),
-        (exit::FINE, exit::INCONCLUSIVE)
+        (exit::CROSSED, exit::INCONCLUSIVE),
+        "the value decides, which is not below itself"
     );
     let unsteady = study(&text.replace("60/s", "150/s"), &["--replications", "3"], &["p(95)<10s"]);
     assert_eq!(
@@ -165,7 +166,8 @@ fn a_single_run_without_a_steady_state_judges_only_what_does_not_hang_on_it() {
     assert_eq!(judged(&over)[2], Passed);
     let p99 = &over.thresholds[0];
     assert!(p99.reason == Some(headway_stats::summary::Why::Overloaded.into()) && p99.interval.is_none());
-    assert_eq!((p99.outcome, p99.open), (Passed, Some(Open::Data)));
+    assert_eq!((p99.outcome, p99.open), (Crossed, Some(Open::Data)));
+    assert_eq!(exit::of_summary(&over, false), exit::CROSSED);
     let ramp = LOAD.replace("[ { hold: 20s } ]", "[ { ramp: 20s, to: 60/s }, { hold: 20s } ]");
     let ramp = single(&format!("{ramp}{ONE}"), &demands);
     let reason = &ramp.thresholds[0].reason.as_ref().unwrap().why;

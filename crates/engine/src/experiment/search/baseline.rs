@@ -222,7 +222,6 @@ mod tests {
         });
         for (path, own, word) in [
             ("known", limit.clone(), "thresholds (p(90)<100 there, p(90)<50 here)"),
-            ("known", noted.clone(), "commit (none there, 2 here)"),
             ("known", with(&|own| own.base.limits.timeout = Nanos::from_secs(7)), "7 s here"),
             ("none", first.clone(), "without a knee"),
             ("missing", first.clone(), "search.json"),
@@ -231,9 +230,12 @@ mod tests {
             assert!(why.contains("--baseline") && why.contains(word), "{word}: {why}");
         }
         assert_eq!(told("known", limit, &["thresholds"]).unwrap().differs.len(), 1);
-        assert_eq!(told("known", noted.clone(), &["commit"]).unwrap().differs[0].what, "commit");
-        let unknown = told("known", noted, &["comit"]).unwrap_err();
-        assert!(unknown.contains("did you mean 'commit'"), "{unknown}");
+        // Notes are labels.
+        assert_eq!(told("known", noted.clone(), &[]).unwrap().differs[0].what, "commit");
+        let needless = told("known", noted.clone(), &["commit"]).unwrap_err();
+        assert!(needless.contains("notes may differ in any comparison"), "{needless}");
+        let unknown = told("known", noted, &["treshholds"]).unwrap_err();
+        assert!(unknown.contains("did you mean 'thresholds'"), "{unknown}");
         // Several targets are known by their names.
         let two = Searched::of(vec![
             Found { name: "a".into(), ..found.clone() },
