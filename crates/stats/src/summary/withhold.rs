@@ -29,7 +29,9 @@ impl Summary {
                 (result.decided, result.at_least, result.at_most) = (None, None, None);
                 let known = matches!(result.aggregate.as_str(), "min" | "max" | "count");
                 let ended = result.ended_run_at.is_some() || (result.lower_bound && result.open.is_none());
-                if judged && !known && !ended {
+                // Without a steady state no length of the run would do.
+                let unsteady = result.reason.as_ref().is_some_and(|own| own.why.is_against_a_steady_state());
+                if judged && !known && !ended && !unsteady {
                     (result.open, result.reason) = (Some(Open::Data), Some(reason.into()));
                 }
             }
