@@ -41,7 +41,7 @@ impl Output for Junit {
     }
 
     fn summary(&self, summary: &Summary, _: &Style) -> Option<Vec<u8>> {
-        let judged = summary.thresholds.iter().map(|t| threshold(t)).collect();
+        let judged = summary.thresholds.iter().map(threshold).collect();
         let mut load: Vec<Case> = summary.verdict.rules.iter().map(rule).collect();
         load.push(pattern(summary));
         let suites = [("thresholds", judged), ("load", load)];

@@ -369,8 +369,7 @@ impl Requests {
         }
         let well = Sample::new(&[&self.ok], &[], 0);
         let median = well.quantile(0.5).map_or(u64::MAX, |q| q.value as u64);
-        let at_once =
-            self.failing.doubted.as_ref().map_or(0, |s| Cells::of_segments([&**s].into_iter()).up_to(median));
+        let at_once = self.failing.doubted.as_ref().map_or(0, |s| Cells::of_segments([&**s]).up_to(median));
         let near = match self.failing.shortest_wait {
             Some(wait) => well.above((wait as f64 * (1.0 - 2.0 * DOUBT)) as u64),
             None => 0,

@@ -30,7 +30,7 @@ impl Vouch {
         let own = |rule: &&RuleResult| !is_at_cap(rule);
         let any = |outcome| rules.iter().filter(own).any(|rule| rule.outcome == outcome);
         let load = match load {
-            Some(LoadVerdict::Invalid) if !rules.iter().any(|rule| is_at_cap(rule)) => load,
+            Some(LoadVerdict::Invalid) if !rules.iter().any(is_at_cap) => load,
             Some(LoadVerdict::Valid) | None => load,
             _ if any(RuleOutcome::Fail) => Some(LoadVerdict::Invalid),
             Some(LoadVerdict::Inconclusive) => load,
