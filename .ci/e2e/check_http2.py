@@ -99,7 +99,7 @@ def refused(tmp):
         all_ended(run(url, *LOAD, tmp=tmp, name="any", env=site.trusting), "ok")
     for arguments, message in [
         (["h2c://127.0.0.1:9/", "--http1.1"], "h2c://127.0.0.1:9/ is HTTP/2 without TLS"),
-        (["http://127.0.0.1:9/", "--http1.1", "--http2"], "cannot be used with"),
+        (["http://127.0.0.1:9/", "--http1.1", "--http2"], "exclude each other"),
         (["http://127.0.0.1:9/", "--streams", "0"], "0 streams"),
     ]:
         contains(headway("run", *arguments, cwd=tmp).exits(2).err, message, " ".join(arguments))

@@ -333,7 +333,7 @@ def mistakes(tmp):
         ("one", ["--sweep", "rate=10,20", "--open"], "--open: there is no page to open"),
         ("one", ["--replications", "0"], "--replications 0"),
         ("one", ["--replications", "2m"], "--replications 2000000"),
-        ("one", ["--log", "--no-log"], "cannot be used with"),
+        ("one", ["--log", "--no-log"], "exclude each other"),
         ("two", ["--model", "slowr"], "did you mean slower?"),
         ("two", ["--model", "slower", "--sweep", "model=slower"], "give one of them"),
     ]:

@@ -263,9 +263,9 @@ def code_of(summary, strict=False):
     expect(verdict in VERDICTS, f"verdict.load is {verdict!r}")
     if summary["measured"]["interrupted"]:
         return 130
-    limited = summary["verdict"]["limited_by"]
-    doubtful = verdict == "INCONCLUSIVE" or limited and limited["share"] > limited["tolerated"]
-    return 98 if verdict == "INVALID" else 97 if doubtful and strict else 0
+    if not summary["outcomes"].get("ok"):
+        return 1
+    return 98 if verdict == "INVALID" else 97 if verdict == "INCONCLUSIVE" and strict else 0
 
 
 def never_started(summary):

@@ -9,9 +9,7 @@ use crate::words::why::why;
 use crate::words::{self, thresholds};
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
-use headway_stats::summary::{
-    LoadVerdict, Pattern, RuleOutcome, RuleResult, ThresholdOutcome, ThresholdResult,
-};
+use headway_stats::summary::{Open, Pattern, RuleOutcome, RuleResult, ThresholdOutcome, ThresholdResult};
 
 /// The test cases.
 pub struct Junit;
@@ -43,7 +41,7 @@ impl Output for Junit {
     }
 
     fn summary(&self, summary: &Summary, _: &Style) -> Option<Vec<u8>> {
-        let judged = summary.thresholds.iter().map(|t| threshold(t, summary)).collect();
+        let judged = summary.thresholds.iter().map(threshold).collect();
         let mut load: Vec<Case> = summary.verdict.rules.iter().map(rule).collect();
         load.push(pattern(summary));
         let suites = [("thresholds", judged), ("load", load)];
@@ -98,12 +96,12 @@ fn counts(cases: &[&Case]) -> String {
     format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"", cases.len())
 }
 
-fn threshold(threshold: &ThresholdResult, summary: &Summary) -> Case {
-    let invalid = summary.verdict.load == Some(LoadVerdict::Invalid);
+fn threshold(threshold: &ThresholdResult) -> Case {
+    let open_for_generator = threshold.open == Some(Open::Generator);
     let result = match threshold.outcome {
         ThresholdOutcome::Passed => Came::Passed,
         ThresholdOutcome::Crossed => Came::Failed("crossed"),
-        ThresholdOutcome::NotJudged if invalid => Came::Skipped,
+        ThresholdOutcome::NotJudged if open_for_generator => Came::Skipped,
         // Of several runs only, which have no test cases.
         ThresholdOutcome::Inconclusive => Came::Skipped,
         ThresholdOutcome::NotJudged => Came::Failed("not-judged"),

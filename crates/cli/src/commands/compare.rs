@@ -7,6 +7,7 @@ use crate::output::{self, Shown};
 use crate::progress::Bar;
 use crate::repeat;
 use crate::settings::{Output, RunSettings, Subject, new_seed, outputs_fit, reports_fit};
+use crate::usage;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Parser as _;
 use headway_engine::compare::{
@@ -190,10 +191,8 @@ fn resolved(args: &CompareArgs, url: &str, seed: u64, words: &[String]) -> Resul
         None => flags.push(url.to_owned()),
     }
     flags.extend(args.flags.iter().cloned());
-    let parsed = Args::try_parse_from(&flags).map_err(|error| {
-        let text = error.to_string();
-        Failure::usage(anyhow!("{}", text.trim_start_matches("error: ").trim_end()))
-    })?;
+    let parsed = Args::try_parse_from(&flags)
+        .map_err(|error| Failure::usage(anyhow!("behind --: {}", usage::told(&error, &flags[1..]))))?;
     let Command::Run(run) = parsed.command else { unreachable!("these are flags of headway run") };
     let run: RunArgs = *run;
     if let Some((flag, why)) = run.out_of_place(Beside::Rounds) {

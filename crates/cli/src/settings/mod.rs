@@ -94,6 +94,7 @@ impl RunSettings {
         }
         let mut file = scenario::asked(args, target.as_ref())?;
         let (mut load, mut scenario) = Load::resolve(&mut file, &args.load)?;
+        load.sends()?;
         let rates = args.load.rate.is_some() || args.load.phases.phases.is_some();
         load.in_total = file.is_made() && rates && args.connections.is_some();
         let Some(target) = target.or(scenario.target.take()) else {

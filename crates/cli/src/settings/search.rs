@@ -1,6 +1,6 @@
 //! A search, resolved and checked: what would keep it from ending is found before anything is sent.
 
-use super::scenario::{File, demands};
+use super::scenario::{Alternative, File, demands};
 use super::{RunSettings, bounds, flags, load::Load, new_seed, sim};
 use crate::args::{Given, Named, OutputArgs, RunArgs, SearchArgs, Setting};
 use crate::settings::is_named;
@@ -213,7 +213,8 @@ fn rates(args: &SearchArgs) -> Result<Bounds> {
 
 /// The scenario's model.
 fn simulated(args: &SearchArgs, run: &RunArgs, words: &[String]) -> Result<Subject> {
-    let mut file = File::read(&run.target, "{ arrive: { rate: 50/s } }")?.hiding(run.secrets.redactor());
+    let mut file = File::read(&run.target, "{ arrive: { rate: 50/s } }", Alternative::Nothing)?
+        .hiding(run.secrets.redactor());
     file.set(&run.set);
     file.push(flags::tolerances(&run.tolerances));
     file.push(run.load.seed.map(|seed| Override::flag("--seed", "seed", &seed.to_string())));

@@ -20,4 +20,5 @@ mod simulate;
 mod sweeps;
 mod tools;
 mod trace;
+mod usage;
 mod wanted;

@@ -14,7 +14,7 @@ use crate::content::{self, Block};
 use crate::format::{STEPPED_MARK, count, number, plural, share_of, visible};
 use crate::words::{self, Answer, Reason, ReasonId, Tone, brief};
 use headway_stats::Summary;
-use headway_stats::summary::{FindingId, LabelSummary, ModelPart, Severity};
+use headway_stats::summary::{FindingId, LabelSummary, ModelPart, Severity, Why};
 
 /// Rows of labels, and of the parts of a model.
 const MOST_ROWS: usize = 8;
@@ -27,10 +27,18 @@ const MOST_OF_A_FINDING: usize = 2;
 
 /// The first screen of a run that is not another tool's.
 pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
+    // What failed is what the run was made for: it stands above what the generator did.
+    let first = brief::fails(summary);
+    if first {
+        answer(page, "OUTCOME", &brief::outcome(summary));
+        failures(page, summary);
+    }
     answer(page, "LOAD", &words::load(summary));
     answer(page, "PATTERN", &brief::pattern(summary));
-    answer(page, "OUTCOME", &brief::outcome(summary));
-    failures(page, summary);
+    if !first {
+        answer(page, "OUTCOME", &brief::outcome(summary));
+        failures(page, summary);
+    }
     thresholds(page, summary);
     if let Some(text) = words::interruption(summary) {
         page.marked(2, "", Tone::Warn, &text);
@@ -123,7 +131,12 @@ fn thresholds(page: &mut Page, summary: &Summary) {
         let value = format!(": {}{interval}", words::thresholds::value(threshold));
         let (word, tone) = words::thresholds::outcome(threshold.outcome);
         let room = (WIDTH - MEANING).saturating_sub(columns(&value));
-        let meaning = shorten(&visible(&threshold.text), room) + &value;
+        let mut meaning = shorten(&visible(&threshold.text), room) + &value;
+        let grows = threshold.reason.as_ref().filter(|stated| matches!(stated.why, Why::Throughout { .. }));
+        let reason = words::thresholds::certainty(threshold).or_else(|| grows.map(words::why::why));
+        if let Some(reason) = reason {
+            meaning = format!("{meaning}; {reason}");
+        }
         answer(page, "LIMIT", &Answer { word, meaning, tone });
     }
 }

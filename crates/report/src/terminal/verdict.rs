@@ -66,7 +66,7 @@ pub(super) fn reason(page: &mut Page, reason: &Reason) {
         Severity::Warning => " ! ",
         Severity::Info => " - ",
     };
-    page.marked(2, mark, tone, &format!("{word} {}: {}", reason.id, reason.text));
+    page.marked(2, mark, tone, &format!("{word} {}: {}{}", reason.id, reason.text, reason.id.explained()));
     if !reason.evidence.is_empty() {
         page.marked(5, "", Tone::Plain, &reason.evidence);
     }

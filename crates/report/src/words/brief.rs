@@ -25,6 +25,19 @@ pub fn pattern(summary: &Summary) -> Answer {
     Answer { meaning, ..whole }
 }
 
+/// Requests fail at most so often without standing above all else.
+const FEW_FAILURES: f64 = 0.01;
+
+/// Whether so many requests failed at the target, in a load that is not VALID, that this is what the run has to tell first.
+pub fn fails(summary: &Summary) -> bool {
+    use headway_stats::summary::LoadVerdict;
+    let of = |outcome: Outcome| summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
+    let all = total(&summary.outcomes);
+    let own = [Outcome::Ok, Outcome::Unsent, Outcome::LocalLimit, Outcome::Shed];
+    let failed = own.into_iter().fold(all, |left, outcome| left.saturating_sub(of(outcome)));
+    summary.verdict.load != Some(LoadVerdict::Valid) && failed as f64 > FEW_FAILURES * all as f64
+}
+
 /// How the requests ended, without the kinds of failure.
 pub fn outcome(summary: &Summary) -> Answer {
     let whole = super::answers(summary);

@@ -25,6 +25,14 @@ pub enum ReasonId {
 }
 
 impl ReasonId {
+    /// The command that explains it, as it stands behind its sentences; none of a tag that this version does not know.
+    pub fn explained(&self) -> String {
+        match self {
+            ReasonId::Finding(FindingId::Other(_)) | ReasonId::Rule(RuleId::Other(_)) => String::new(),
+            known => format!(" (headway explain {})", known.as_str()),
+        }
+    }
+
     /// The tag as documents have it.
     pub fn as_str(&self) -> &str {
         match self {

@@ -84,7 +84,10 @@ fn most_lines(summary: &Summary) -> usize {
     let reasons = words::reasons(summary);
     let findings = reasons.iter().filter(|of| of.severity > Severity::Info && !said.contains(&of.id)).count();
     let model = summary.simulation.as_ref().map_or(0, |simulation| table(simulation.parts.len()) + 2);
+    let open = summary.thresholds.iter().filter(|of| of.open.is_some() || of.reason.is_some()).count();
+    // What leaves a threshold open, and what would decide it, or why it is certain, takes two lines more at most.
     22 + summary.thresholds.len()
+        + 2 * open
         + 4 * kinds.min(4)
         + usize::from(kinds > 4)
         + 3 * findings

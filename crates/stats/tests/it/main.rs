@@ -5,6 +5,7 @@ mod auditor;
 mod coarse;
 mod comparison;
 mod coverage;
+mod effect;
 mod goldens;
 mod loops;
 mod orders;

@@ -236,6 +236,7 @@ impl Trials<'_> {
             duration_s: Some(end - from),
             warmup_s: Some(from),
             time_scale_s: self.base.shown.time_scale_s,
+            tolerated_unsent: self.base.shown.tolerated_unsent,
             notes: self.base.shown.notes.clone(),
             overridden: self.base.shown.overridden.clone(),
             ..plan_summary(&plan)
@@ -382,7 +383,8 @@ fn conclude(trial: &Trial, summary: &Summary, stopped: bool) -> Ended {
     let limited = summary.verdict.limited_by.as_ref().is_some_and(LimitedBy::matters);
     // One that was cut off may have shown something all the same.
     let decided = trial.decided().or_else(|| trial.shown().filter(|_| !limited || stopped));
-    match (summary.verdict.load, decided) {
+    // What the cap kept is no fault of the generator's.
+    match (summary.vouch().load, decided) {
         // A rate that held although the generator was late holds without its delays all the more; one that was not sent does not.
         (Some(LoadVerdict::Invalid), _) => Ended::NotSent,
         (_, None) if limited && !stopped => Ended::HeldBack,
@@ -402,7 +404,8 @@ fn conclude(trial: &Trial, summary: &Summary, stopped: bool) -> Ended {
 fn astride(summary: &Summary, which: usize) -> bool {
     let Some(threshold) = summary.thresholds.get(which) else { return false };
     threshold
-        .generator_share
+        .ends
+        .map(|ends| ends.range())
         .is_some_and(|[without, with]| without <= threshold.limit && threshold.limit < with)
 }
 
