@@ -174,7 +174,7 @@ fn is_one_shard(summary: &Summary) -> bool {
 
 /// Sockets that are kept connecting are given up by design.
 fn by_design(summary: &Summary) -> bool {
-    summary.connects.is_some()
+    summary.connects.as_ref().is_some_and(|connects| connects.sockets.is_some())
 }
 
 /// The code that an audit leads to: a file in which all requests failed is a file that was read.

@@ -144,7 +144,8 @@ fn value_of(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     };
     // The closing quote, with the backslashes of JSON within JSON.
     let close = name.end + after.len() - after.trim_start_matches('\\').len();
-    let rest = text[close..].strip_prefix(quote)?;
+    // A quotation that goes on after the name: `begins with "password=x"`.
+    let Some(rest) = text[close..].strip_prefix(quote) else { return separated(text, name.end, false) };
     let at = text.len() - rest.len();
     if says_what_is_beside(before) { beside(text, before, at) } else { separated(text, at, true) }
 }

@@ -166,6 +166,7 @@ fn answers_lose_what_follows_names_of_secrets() {
         "Authorization: <redacted>\r\nHost: h\r\nX-Session-Id: <redacted>\r\n",
     );
     check("wrong token: abc is not it", "wrong token: <redacted> is not it");
+    check("it begins with \"password=abc of mine\".", "it begins with \"password=<redacted> of mine\".");
     check("status code: 404, no such author", "status code: 404, no such author");
     check("login(password: \"abc\", name: \"n\")", "login(password: \"<redacted>\", name: \"n\")");
     check("got eyJhbGciOi.eyJzdWIiOi.c2ln here", "got <redacted> here");
