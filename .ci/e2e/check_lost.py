@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 
 from harness import (HEADWAY, Headway, Serve, Skipped, check, code_of, conserved, contains, equal, expect, finding,
                      finding_ids, headway, run, spawn, start_run, stop)
@@ -123,6 +124,26 @@ def file_limit(tmp):
     for name in ["summary.json", "report.html"]:
         whole = ended.folder / name
         expect(not whole.exists() or whole.stat().st_size < 64 << 10, f"{name} is cut off")
+
+
+@check("lost: with too little address space (ulimit -v) a run says so and exits 1; with enough it ends; it never aborts")
+def address_space(tmp):
+    refused = 0
+    with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:
+        for mib in range(16, 400, 8):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
+            ended = run(serve.url, "-R", "50", "-d", "500ms", tmp=tmp, name=f"at-{mib}", before=limit)
+            if (ended.folder / "summary.json").exists():
+                break
+            # Below that the system cannot load the program.
+            if "headway: cannot begin" in ended.err:
+                refused += 1
+                ended.exits(1)
+                contains(ended.err, "ulimit -v", "message")
+            else:
+                expect(ended.code in (127, -signal.SIGSEGV, -signal.SIGKILL), f"with {mib} MiB: {ended}")
+    expect(refused > 1 and (ended.folder / "summary.json").exists(), f"{refused} refused; the last: {ended}")
+    ended.exits(code_of(ended.summary))
 
 
 @check("lost: two runs that begin in one second in one folder have a folder each")

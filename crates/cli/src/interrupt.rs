@@ -73,6 +73,7 @@ fn install(steered: Steered) -> anyhow::Result<()> {
     if *hearing {
         return Ok(());
     }
+    fits_into_memory(headway_live::host::address_space_left())?;
     let (say, said) = channel();
     let (last, at_last) = channel();
     begin("says", move || says(&said))?;
@@ -83,6 +84,22 @@ fn install(steered: Steered) -> anyhow::Result<()> {
     })?;
     *hearing = true;
     Ok(())
+}
+
+/// Bytes of address space without which no verb gets far: buffers and stacks of two workers, with some to spare. Without them the process
+/// aborts somewhere, and there is no report.
+const LEAST_ADDRESS_SPACE: u64 = 40 << 20;
+
+fn fits_into_memory(left: Option<u64>) -> anyhow::Result<()> {
+    match left {
+        Some(left) if left < LEAST_ADDRESS_SPACE => Err(anyhow!(
+            "cannot begin: this process may map {} MiB of address space more (ulimit -v); headway needs {} MiB at least, and more for \
+             long responses and many connections",
+            left >> 20,
+            LEAST_ADDRESS_SPACE >> 20
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn begin(name: &str, work: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
@@ -134,4 +151,17 @@ fn ends(at_last: &Receiver<()>) {
 
 fn exit() -> ! {
     std::process::exit(i32::from(crate::exit::INTERRUPTED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_little_address_space_is_said_before_anything_begins() {
+        assert!(fits_into_memory(None).is_ok());
+        assert!(fits_into_memory(Some(LEAST_ADDRESS_SPACE)).is_ok());
+        let refused = fits_into_memory(Some(9 << 20)).unwrap_err().to_string();
+        assert!(refused.contains("may map 9 MiB of address space more (ulimit -v)"), "{refused}");
+    }
 }

@@ -6,7 +6,7 @@ mod facts;
 mod lateness;
 
 pub use cgroup::Groups;
-pub use facts::{descriptors, machine, ports, synchronised};
+pub use facts::{address_space_left, descriptors, machine, ports, synchronised};
 pub use lateness::{Lateness, lateness};
 
 use headway_base::Nanos;
