@@ -21,6 +21,7 @@ use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
 use headway_stats::search::Searched;
 use headway_stats::study::Study;
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
@@ -128,8 +129,13 @@ fn write(shown: Shown<'_>, wanted: &Wanted) -> Result<()> {
 pub fn put(wanted: &Wanted, bytes: &[u8]) -> Result<()> {
     match wanted.is_printed() {
         true => print(bytes).with_context(|| wanted.typed()),
+        false if wanted.appended => append(&wanted.path, bytes).with_context(|| wanted.typed()),
         false => replace(&wanted.path, bytes).context(wanted.flag),
     }
+}
+
+fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes)
 }
 
 fn export(log: &Path, to: &Path) -> Result<()> {
@@ -223,8 +229,15 @@ fn style(shown: Shown<'_>) -> Style {
         next: next.map(str::to_owned),
         details,
         histogram,
+        width: columns(),
         ..Style::default()
     }
+}
+
+/// Columns of the terminal that standard output is; none where it is none.
+fn columns() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(width.0))
 }
 
 /// Prints to standard output; a closed pipe is no error.

@@ -114,7 +114,7 @@ pub fn brief_pattern(summary: &Summary) -> Answer {
         (_, Some(share)) if is_too_coarse(summary) => {
             format!("stamps too coarse to tell: {} requests share one", number(share))
         }
-        _ => return super::brief::pattern(summary),
+        _ => return super::brief::pattern_of_audit(summary),
     };
     Answer { meaning, ..super::pattern(summary) }
 }

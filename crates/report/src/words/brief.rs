@@ -2,15 +2,38 @@
 //!
 //! Absent: what these rest on; [`super::pattern()`] and the other sentences have that.
 
-use super::{Answer, Tone, asked, busiest_worker, failures, outcome_meaning, total};
+use super::asked::Kind;
+use super::{Answer, ReasonId, Tone, asked, busiest_worker, failures, outcome_meaning, total};
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use headway_base::Outcome;
 use headway_base::machine::SATURATED;
 use headway_stats::Summary;
-use headway_stats::summary::{Connects, FailureReason, Pattern};
+use headway_stats::summary::{Connects, FailureReason, FindingId, Pattern};
 
-/// Are the starts like those of independent users? In a line, where there is more to say than that.
-pub fn pattern(summary: &Summary) -> Answer {
+/// Are the starts like those of independent users? In a line, where that was decided, or asked for by `--tolerance lateness=`. What loops
+/// send is no question of independence: one line says what that does.
+pub fn pattern(summary: &Summary) -> Option<Answer> {
+    let whole = super::pattern(summary);
+    let verdict = &summary.verdict;
+    let looped = matches!(asked::kind(summary), Kind::Closed | Kind::FixedWork);
+    let meaning = match (verdict.pattern, verdict.pattern_scale_s) {
+        _ if looped => {
+            let word = "closed";
+            return Some(Answer { word, meaning: LOOPED.to_owned(), tone: Tone::Plain });
+        }
+        (Pattern::Undecided | Pattern::NotApplicable, _) => return None,
+        (Pattern::Independent, Some(scale)) => format!("like independent users, up to {}", time(scale)),
+        // What it does to queues, and the numbers, come with --details.
+        _ => whole.meaning.split([';', '(']).next().unwrap_or_default().trim_end().to_owned(),
+    };
+    Some(Answer { meaning, ..whole })
+}
+
+/// What a loop does to its load.
+const LOOPED: &str = "closed workload: a slow target receives fewer requests";
+
+/// The same of an audit, which is asked for the pattern.
+pub fn pattern_of_audit(summary: &Summary) -> Answer {
     let whole = super::pattern(summary);
     let verdict = &summary.verdict;
     let meaning = match (verdict.pattern, verdict.pattern_scale_s, verdict.pattern_needs) {
@@ -25,29 +48,73 @@ pub fn pattern(summary: &Summary) -> Answer {
     Answer { meaning, ..whole }
 }
 
-/// Requests fail at most so often without standing above all else.
-const FEW_FAILURES: f64 = 0.01;
-
-/// Whether so many requests failed at the target, in a load that is not VALID, that this is what the run has to tell first.
-pub fn fails(summary: &Summary) -> bool {
-    use headway_stats::summary::LoadVerdict;
-    let of = |outcome: Outcome| summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
-    let all = total(&summary.outcomes);
-    let own = [Outcome::Ok, Outcome::Unsent, Outcome::LocalLimit, Outcome::Shed];
-    let failed = own.into_iter().fold(all, |left, outcome| left.saturating_sub(of(outcome)));
-    summary.verdict.load != Some(LoadVerdict::Valid) && failed as f64 > FEW_FAILURES * all as f64
+/// Whether a reason is of how the load left, which the line of trust tells.
+pub fn is_of_load(id: &ReasonId) -> bool {
+    use FindingId::{
+        Bunched, ClockOff, JoinedLate, Late, LocalLimit, OffRate, Saturated, Serialised, ShardsApart,
+        ShortRun, Smoothed, Stall, Unsent, UnsentSteps, Uplink,
+    };
+    match id {
+        ReasonId::Rule(_) => true,
+        ReasonId::Finding(id) => matches!(
+            id,
+            Bunched
+                | ClockOff
+                | JoinedLate
+                | Late
+                | LocalLimit
+                | OffRate
+                | Saturated
+                | Serialised
+                | ShardsApart
+                | ShortRun
+                | Smoothed
+                | Stall
+                | Unsent
+                | UnsentSteps
+                | Uplink
+        ),
+    }
 }
 
-/// How the requests ended, without the kinds of failure.
+/// Whether a reason is of the pattern of the starts, which has a line of its own.
+pub fn is_of_pattern(id: &ReasonId) -> bool {
+    use FindingId::{FixedPopulation, LongestGaps, Periodic};
+    matches!(id, ReasonId::Finding(FixedPopulation | LongestGaps | Periodic))
+}
+
+/// Was it sent as specified? Without the number of rules, which the details count.
+pub fn trust(summary: &Summary) -> Answer {
+    let whole = super::load(summary);
+    let meaning = whole.meaning.split(": all ").next().unwrap_or_default().to_owned();
+    Answer { meaning, ..whole }
+}
+
+/// Whether what is said of the load tells why already: the connection cap.
+pub fn says_why(summary: &Summary) -> bool {
+    super::kept_by_cap(summary).is_some()
+}
+
+/// Requests fail at most so often without being shown as what is wrong.
+const FEW_FAILURES: f64 = 0.01;
+
+/// How the requests ended, and in what most of the failures did.
 pub fn outcome(summary: &Summary) -> Answer {
     let whole = super::answers(summary);
     let all = total(&summary.outcomes);
     let failed = all - summary.outcomes.get("ok").copied().unwrap_or(0).min(all);
-    if failed == 0 {
+    if failed == 0 || !super::tells_outcomes(summary) {
         return whole;
     }
+    let kinds = super::kinds_of_failure(summary);
+    let worst = kinds.first().map_or(String::new(), |&(name, status, _)| {
+        let mostly = if kinds.len() > 1 { "mostly " } else { "" };
+        format!(": {mostly}{}", failures::ended(name, status))
+    });
+    let few = failed as f64 <= FEW_FAILURES * all as f64;
     Answer {
-        meaning: format!("{} of {} failed ({})", count(failed), count(all), share_of(failed, all)),
+        meaning: format!("{} of {} failed ({}){worst}", count(failed), count(all), share_of(failed, all)),
+        tone: if few { Tone::Warn } else { Tone::Bad },
         ..whole
     }
 }

@@ -96,7 +96,7 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
             }
             _ if unfit && is_of_what_was_sent(&reason.id) => Some(CORRECT_WHAT_IS_SENT),
             _ if takes_all && is_of_sockets(&reason.id) => Some(NOT_OVERLOADED),
-            _ if is_lateness(&reason.id) && passed => Some(super::waiting::REALTIME),
+            _ if is_lateness(&reason.id) && passed => Some(super::waiting::NEIGHBOURS),
             _ => next_step(&reason.id, kind(summary)),
         };
         reason.next = next.map(Cow::from);
@@ -624,9 +624,9 @@ mod tests {
         };
         assert_eq!(next(999, Vec::new()), [NOT_OVERLOADED, NOT_OVERLOADED]);
         let [held, late] = next(100, Vec::new());
-        assert!(held == KEEP_FEWER_SOCKETS && late == crate::words::waiting::REALTIME, "{held} {late}");
+        assert!(held == KEEP_FEWER_SOCKETS && late == crate::words::waiting::NEIGHBOURS, "{held} {late}");
         let saturated = Finding { id: FindingId::Saturated, ..Finding::default() };
-        assert_ne!(next(100, vec![saturated])[1], crate::words::waiting::REALTIME);
+        assert_ne!(next(100, vec![saturated])[1], crate::words::waiting::NEIGHBOURS);
     }
 
     /// A bad name is as bad at any rate.

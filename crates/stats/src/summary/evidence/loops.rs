@@ -54,6 +54,8 @@ pub enum HeldBackBy {
     Cap { in_use: f64 },
     /// A target that had accepted a connection and not begun to speak HTTP/2 on it, which says how many requests it takes at once.
     Mute,
+    /// Connections that were being set up: fewer than the cap were ever open.
+    SetUp,
     /// The target or the cap.
     Either,
 }
