@@ -411,7 +411,11 @@ class LoggedNginx(Nginx):
         super().__init__(tmp, f"log_format seen '{form}'; access_log {self.access} seen; {servers}")
 
     def lines(self):
-        """The lines since the last call."""
+        """The lines since the last call. nginx writes that of a request after its response: until nothing more comes."""
+        size, now = -1, self.access.stat().st_size if self.access.exists() else 0
+        while size != now:
+            time.sleep(0.1)
+            size, now = now, self.access.stat().st_size if self.access.exists() else 0
         lines = self.access.read_text().splitlines() if self.access.exists() else []
         new, self.read = lines[self.read:], len(lines)
         return new

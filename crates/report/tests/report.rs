@@ -357,7 +357,10 @@ fn the_page_shows_of_each_kind_of_load_what_it_has() {
         assert!(overloaded.contains(part), "{part}");
     }
     let closed = page(samples::closed);
-    assert!(closed.contains(">Open p99, estimated<") && closed.contains("Times (conditional on the loop)"));
+    assert!(
+        closed.contains(">Open p99, estimated<")
+            && closed.contains("Times (closed workload: slow responses lower the load)")
+    );
     assert!(closed.contains("How it was estimated: ") && !closed.contains("id=\"sessions\""));
     let simulated = page(samples::simulated);
     assert!(!simulated.contains("id=\"generator\"") && !simulated.contains("Busiest worker"));
@@ -419,7 +422,7 @@ fn another_run_stands_beside_in_a_table_and_in_the_curve() {
         "The load of &lt;b&gt;live&lt;/b&gt; was INVALID",
         "Not asked for the same: rate (400/s there, 500/s here).",
         "class=\"bad\">differ</td>",
-        ">not told: the recorded one has no interval (",
+        ">n/a: the recorded one has no interval (",
         ">none: its document does not tell one<",
     ] {
         assert!(table.contains(part), "{part}: {table}");

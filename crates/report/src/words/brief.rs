@@ -262,13 +262,12 @@ pub fn machine(summary: &Summary) -> Option<(Tone, String)> {
     match generator.stalls.iter().map(|stall| stall.length_s).reduce(f64::max) {
         Some(longest) => {
             let times = plural(generator.stalls.len() as u64, "time");
-            parts.push(format!("held up {times}, for {} at most", time(longest)));
+            parts.push(format!("paused by the system {times} (longest {})", time(longest)));
         }
-        None => parts.push("never held up".to_owned()),
+        None => parts.push("never paused".to_owned()),
     }
     if generator.same_host_as_target == Some(true) {
-        let warm = generator.wait.as_ref().is_some_and(super::waiting::is_awake);
-        parts.push(if warm { "target on this machine, warm" } else { "target on this machine" }.to_owned());
+        parts.push("target on the same machine".to_owned());
     }
     Some((tone, parts.join("; ")))
 }
