@@ -92,7 +92,7 @@ fn replayed(args: &ReportArgs, view: &(Place, &'static str), summary: &Summary) 
     };
     let control = Control::default();
     interrupt::steer_plays(&control)?;
-    let mut watch = watching::open(view, goal)?;
+    let mut watch = watching::open(view, goal, &control)?;
     watch.wait_for_reader(&control);
     let mut progress = Progress::new(goal);
     let speed = args.speed.unwrap_or(1.0);

@@ -79,7 +79,7 @@ pub(super) fn play(
         let _ = writeln!(std::io::stderr(), "headway: {}", headway_report::words::findings::text(finding));
     }
     let goal = goal(&settings.load);
-    let mut watch = settings.watch.as_ref().map(|asked| watching::open(asked, goal)).transpose()?;
+    let mut watch = settings.watch.as_ref().map(|asked| watching::open(asked, goal, &control)).transpose()?;
     let export = |collector: &Collector| Export::open(collector.clone(), &settings.spec, new_seed());
     let mut export = settings.otlp.as_ref().map(export).transpose()?;
     let mut progress = (!quiet).then(|| Progress::new(goal));
