@@ -2,7 +2,8 @@
 
 use super::Told;
 use crate::format::{chosen_time, count, number, plural, share, share_of, signed, size, time, whole};
-use headway_stats::summary::evidence::{FailedStep, GeneratorCause, Load, Off, Reference};
+use headway_stats::summary::EffectBasis;
+use headway_stats::summary::evidence::{FailedStep, GeneratorCause, Load, MovedNumber, Off, Reference};
 
 pub(super) fn told(load: &Load) -> Told {
     let told = Told::from(text(load));
@@ -39,6 +40,9 @@ fn text(load: &Load) -> String {
                 time(*p99_s),
                 time(*max_s)
             )
+        }
+        Load::Moved { sure, numbers, basis, p99_s, max_s, cause } => {
+            moved(*sure, numbers, *basis, [*p99_s, *max_s], cause)
         }
         Load::Uplink { late, n, after_s, bytes_per_s } => {
             let bytes = bytes_per_s.map_or(String::new(), |bytes| {
@@ -164,6 +168,53 @@ fn how(off: &Off) -> String {
 }
 
 /// Why the generator may have been late, and a sentence more where there is one.
+/// What the generator's delays did to the numbers.
+fn moved(
+    sure: bool,
+    numbers: &[MovedNumber],
+    basis: EffectBasis,
+    [p99_s, max_s]: [f64; 2],
+    cause: &GeneratorCause,
+) -> String {
+    let (cause, more) = generator(cause);
+    let may = if sure { "is" } else { "may be" };
+    let told: Vec<String> = numbers
+        .iter()
+        .map(|number| format!("{} {may} {}", number.number, by_how_much(number, sure)))
+        .collect();
+    let from = match basis {
+        EffectBasis::FromStart => {
+            " The range is from the response counted from the start to that from the intended instant."
+        }
+        EffectBasis::Ensemble | EffectBasis::Bound => "",
+    };
+    format!(
+        "The generator was late: {}. The cause: {cause}. Starts were late by {} (99th percentile), {} at most.{from}{more}",
+        listed(&told),
+        time(p99_s),
+        time(max_s)
+    )
+}
+
+/// `12 % to 31 % too high`, `up to 8 % too high`, `up to 3 % too low or 6 % too high`.
+fn by_how_much(number: &MovedNumber, sure: bool) -> String {
+    let Some([low, high]) = number.off else { return "off by an unknown amount".into() };
+    match (low, high) {
+        (low, high) if sure && low > 0.0 => format!("{} to {} too high", share(low), share(high)),
+        (low, high) if sure && high < 0.0 => format!("{} to {} too low", share(-high), share(-low)),
+        (low, high) if low >= 0.0 => format!("up to {} too high", share(high)),
+        (low, high) if high <= 0.0 => format!("up to {} too low", share(-low)),
+        (low, high) => format!("up to {} too low or {} too high", share(-low), share(high)),
+    }
+}
+
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        _ => parts.concat(),
+    }
+}
+
 fn generator(cause: &GeneratorCause) -> (String, String) {
     let of = |cause: &str, more: &str| (cause.to_owned(), more.to_owned());
     match cause {
