@@ -218,11 +218,6 @@ fn from_rule(rule: &RuleResult) -> Reason {
     let because = |reason: &Stated<Why>| format!(" The reason: {}.", super::why::why(reason));
     let reason = rule.reason.as_ref().map_or(String::new(), because);
     let text = match (&rule.rule, rule.value) {
-        (RuleId::Effect, _) => {
-            let [least, most] = rule.interval.unwrap_or_default().map(|x| rule_number(rule, x));
-            let is = if failed { "are off" } else { "may be off" };
-            format!("Numbers {is} by the generator's own delays: the furthest by {least} to {most}.{reason}")
-        }
         (RuleId::StoodStill, Some(share)) if failed => {
             format!("The generator stood still for {} of the time.{reason}", rule_number(rule, share))
         }
@@ -424,7 +419,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
     match (&rule.rule, rule.window) {
         (RuleId::SentShare, _) => "the share of arrivals that were sent".into(),
         (RuleId::RequestsSent, _) => "the share of later requests that were sent".into(),
-        (RuleId::Effect, _) => "the effect of the generator's delays".into(),
+        (RuleId::Effect, _) => "what the generator's delays did to the numbers".into(),
         (RuleId::LateShare, _) => "the share released late".into(),
         (RuleId::DepartedLate, _) => "the share that left this machine late".into(),
         (RuleId::Bunching, _) => "bunching (CoV^2 started - intended)".into(),

@@ -298,22 +298,21 @@ fn moved() -> Vec<Evidence> {
         let cause = GeneratorCause::Stalls { n: 12, longest_s: 0.047 };
         Load::Moved { sure, numbers, basis, p99_s: 0.001_31, max_s: 0.047, cause }.into()
     };
+    let between = |low, high| [Some(low), Some(high)];
     vec![
         of(
             true,
             EffectBasis::Ensemble,
-            vec![number("p95", Some([0.12, 0.31])), number("p99", Some([-0.4, -0.2]))],
+            vec![number("p95", between(0.12, 0.31)), number("p99", between(-0.4, -0.2))],
         ),
-        of(false, EffectBasis::Bound, vec![number("mean", Some([0.0, 0.07]))]),
+        of(true, EffectBasis::Ensemble, vec![number("mean", [Some(0.4), None])]),
+        of(false, EffectBasis::Bound, vec![number("mean", between(0.0, 0.07))]),
         of(
             false,
             EffectBasis::FromStart,
-            vec![
-                number("p90", Some([-0.08, 0.0])),
-                number("p95", Some([-0.08, 0.11])),
-                number("failed", None),
-            ],
+            vec![number("p90", between(-0.08, 0.0)), number("p95", between(-0.08, 0.11))],
         ),
+        of(false, EffectBasis::FromStart, vec![number("failed", [None, None])]),
     ]
 }
 

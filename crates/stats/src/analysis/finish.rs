@@ -397,7 +397,7 @@ impl Analysis {
         let timeout = facts.plan.as_ref().and_then(|plan| plan.timeout_s).map(Nanos::from_secs_f64);
         let sight = MetricsView::new(&self.requests, &self.arrivals, filled, seconds)
             .with_ends(known, summary.vouch(), tolerances.unsent)
-            .with_effect(effect)
+            .with_effect(effect.filter(|_| self.setup.workload == Workload::Open))
             .with_timeout(timeout);
         let cut_short = summary.measured.interrupted;
         summary.thresholds = self.thresholds.results(&sight, cut_short, &mut summary.not_computed);

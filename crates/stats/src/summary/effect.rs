@@ -1,6 +1,6 @@
 //! By how much the generator's own delays moved the numbers.
 
-use super::{Interval, RuleOutcome};
+use super::{Interval, RuleOutcome, percentile_key};
 use crate::effect::{Basis, Found, Number, NumberFound};
 use serde::{Deserialize, Serialize};
 
@@ -46,12 +46,15 @@ pub enum EffectBasis {
 }
 
 impl NumberEffect {
-    /// By how much of the undisturbed number the measured one is off, the least and the most: negative where it is too low. None where the
+    /// By how much of the undisturbed number the measured one is off, from and to: negative where it is too low. The end is none where the
     /// undisturbed number may be 0.
-    pub fn off(&self) -> Option<Interval> {
+    pub fn off(&self) -> [Option<f64>; 2] {
+        let of = |end: f64| match self.measured {
+            measured if end == measured => Some(0.0),
+            measured => (end > 0.0).then(|| measured / end - 1.0),
+        };
         let [low, high] = self.undisturbed;
-        let of = |end: f64| if end == self.measured { 0.0 } else { self.measured / end - 1.0 };
-        (low > 0.0 || self.measured == 0.0).then(|| [of(high), of(low)])
+        [of(high), of(low)]
     }
 }
 
@@ -84,7 +87,6 @@ fn name(number: Number) -> String {
         Number::Mean => "mean".into(),
         Number::Max => "max".into(),
         Number::Failed => "failed".into(),
-        Number::Percentile(tenths) if tenths % 10 == 0 => format!("p{}", tenths / 10),
-        Number::Percentile(tenths) => format!("p{tenths}"),
+        Number::Percentile(tenths) => percentile_key(f64::from(tenths) / 10.0),
     }
 }

@@ -125,11 +125,16 @@ fn a_perfect_generator_is_valid_and_the_pattern_is_the_plans() {
 /// Requests that are due at one instant leave one after the other: 20 us apart the load is the plan's all the same, and no headway
 /// of 0 is held against it. A generator that takes 300 us for each cannot send batches of 30 at once, and is told so.
 #[test]
-fn batches_that_are_sent_one_after_the_other_are_valid() {
+fn batches_that_are_sent_one_after_the_other_are_not_accused() {
     let batches = Process::parse("batch(poisson,geometric(3))").unwrap();
     let costs = |cost: Nanos| Generator { action_cost: cost, ..Generator::default() };
-    let summary = judge(&plan(batches, 300.0, 200, 4), &costs(US(20)));
-    assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
+    let slow = || answers(|_, _| Answer::ok(MS(5)));
+    let summary = judge_with(&plan(batches, 300.0, 200, 4), LIMITS, 1, &costs(US(20)), slow);
+    // Queues disagree about services that are all the same and come together.
+    assert_ne!(summary.verdict.load, Some(LoadVerdict::Invalid), "{:?}", summary.verdict.effect);
+    assert!(summary.response.mean.unwrap() / 0.005 < 1.01, "{:?}", summary.response);
+    let lateness = judge_lateness(&plan(batches, 300.0, 200, 4), &costs(US(20)));
+    assert!(failed(&lateness).iter().all(|rule| *rule == "effect"), "{:?}", lateness.verdict.rules);
     assert_eq!(summary.verdict.pattern, Pattern::Bunched);
     assert!(summary.arrivals.min.unwrap() > 0.0 && summary.arrivals.ks.plan.is_none());
     let why = &summary.not_computed["arrivals.ks.plan"].why;
@@ -137,6 +142,10 @@ fn batches_that_are_sent_one_after_the_other_are_valid() {
         matches!(why, Why::SimultaneousArrivals { share } if (share - 2.0 / 3.0).abs() < 1e-12),
         "{why:?}"
     );
+    // The last of a batch of some leaves 40 us late and more: a target of 0.1 ms seems slower by that.
+    let fast = judge(&plan(batches, 300.0, 200, 4), &costs(US(20)));
+    let off = fast.response.mean.unwrap() / 1e-4 - 1.0;
+    assert!(off > 0.2 && fast.verdict.load != Some(LoadVerdict::Valid), "{off} {:?}", fast.verdict.effect);
     // The counts vary as the plan's: E[B^2]/E[B] is 5.
     let long = summary.arrivals.dispersion.iter().rfind(|row| row.windows >= 100).unwrap();
     assert!((long.index - 5.0).abs() < 4.0 * 5.0 * (2.0 / long.windows as f64).sqrt(), "{long:?}");
@@ -193,8 +202,8 @@ fn pauses_of_the_generator_make_it_late_and_are_dated() {
     let (plan, generator) =
         (plan(Process::Poisson, 500.0, 60, 2), Generator { pauses, ..Generator::default() });
     let summary = judge(&plan, &generator);
-    assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid), "{:?}", summary.verdict.effect);
-    assert_eq!(failed(&summary), ["effect"]);
+    // Nothing is in flight when the generator stands still: whether the target did too cannot be told.
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Inconclusive), "{:?}", summary.verdict.effect);
     assert!(failed(&judge_lateness(&plan, &generator)).contains(&"late-share"));
     let late = finding(&summary, "late");
     for i in 1..12 {
@@ -226,9 +235,10 @@ fn timer_ticks_bunch_what_was_to_be_independent() {
     );
     assert_eq!(summary.verdict.pattern, Pattern::Bunched);
     assert!(summary.arrivals.cov.unwrap() > 3.0, "{:?}", summary.arrivals.cov);
-    // A hundred microseconds of tick at the same rate do no harm.
-    let summary =
-        judge(&plan(Process::Poisson, 200.0, 60, 3), &Generator { tick: US(100), ..Generator::default() });
+    // A hundred microseconds of tick do no harm to a target of 10 ms.
+    let tick = Generator { tick: US(100), ..Generator::default() };
+    let slow = || answers(|_, _| Answer::ok(MS(10)));
+    let summary = judge_with(&plan(Process::Poisson, 200.0, 60, 3), LIMITS, 1, &tick, slow);
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
 }
 
@@ -285,10 +295,9 @@ fn what_lateness_did_to_the_numbers_is_judged() {
         })
     };
     let (fast, slow) = (of(US(100)), of(MS(100)));
-    assert_eq!(fast.verdict.load, Some(LoadVerdict::Invalid), "{:?}", fast.verdict.effect);
-    assert_eq!(failed(&fast), ["effect"]);
+    assert_ne!(fast.verdict.load, Some(LoadVerdict::Valid), "{:?}", fast.verdict.effect);
     let late = finding(&fast, "late");
-    assert!(matches!(late.evidence[..], [Evidence::Load(Load::Moved { sure: true, .. })]), "{late:?}");
+    assert!(matches!(late.evidence[..], [Evidence::Load(Load::Moved { .. })]), "{late:?}");
     assert_eq!(slow.verdict.load, Some(LoadVerdict::Valid), "{:?}", slow.verdict.effect);
     // Lateness itself is evidence, and says so.
     for summary in [&fast, &slow] {
@@ -304,7 +313,7 @@ fn what_lateness_did_to_the_numbers_is_judged() {
     }
 }
 
-/// One worker of two stands still, and its responses lie unread: receive stamps say when they came.
+/// A generator that stands still says so: from when something was to be done until it was.
 #[test]
 fn hold_ups_travel_with_what_was_recorded() {
     let pauses = vec![(Nanos::from_secs(4), Nanos::from_secs(4) + MS(50))];
@@ -317,5 +326,8 @@ fn hold_ups_travel_with_what_was_recorded() {
     );
     let mut world = Simulation::new(client, answers(|_, _| Answer::ok(US(100))), generator);
     world.run();
-    assert_eq!(world.finish().hold_ups, [(Nanos::from_secs(4), Nanos::from_secs(4) + MS(50))]);
+    let hold_ups = &world.finish().hold_ups;
+    let within = |at: Nanos| (Nanos::from_secs(4)..Nanos::from_secs(4) + MS(50)).contains(&at);
+    assert!(hold_ups.len() == 1 && within(hold_ups[0].0), "{hold_ups:?}");
+    assert_eq!(hold_ups[0].1, Nanos::from_secs(4) + MS(50));
 }

@@ -177,11 +177,18 @@ fn moved(
     cause: &GeneratorCause,
 ) -> String {
     let (cause, more) = generator(cause);
-    let may = if sure { "is" } else { "may be" };
-    let told: Vec<String> = numbers
-        .iter()
-        .map(|number| format!("{} {may} {}", number.number, by_how_much(number, sure)))
-        .collect();
+    let (is, are) = if sure { ("is", "are") } else { ("may be", "may be") };
+    let size = |off: Option<f64>| off.map_or(f64::INFINITY, f64::abs);
+    let most = |number: &&MovedNumber| size(number.off[0]).max(size(number.off[1]));
+    let worst = numbers.iter().max_by(|a, b| most(a).total_cmp(&most(b)));
+    let names: Vec<&str> = numbers.iter().map(|number| number.number.as_str()).collect();
+    let told = match (worst, &names[..]) {
+        (None, _) => String::new(),
+        (Some(only), [_]) => format!("{} {is} {}", only.number, by_how_much(only, sure)),
+        (Some(worst), _) => {
+            format!("{} {are} off, {} the most: {}", listed(&names), worst.number, by_how_much(worst, sure))
+        }
+    };
     let from = match basis {
         EffectBasis::FromStart => {
             " The range is from the response counted from the start to that from the intended instant."
@@ -189,26 +196,28 @@ fn moved(
         EffectBasis::Ensemble | EffectBasis::Bound => "",
     };
     format!(
-        "The generator was late: {}. The cause: {cause}. Starts were late by {} (99th percentile), {} at most.{from}{more}",
-        listed(&told),
+        "The generator was late: {told}. The cause: {cause}. Starts were late by {} (99th percentile), {} at most.{from}{more}",
         time(p99_s),
         time(max_s)
     )
 }
 
-/// `12 % to 31 % too high`, `up to 8 % too high`, `up to 3 % too low or 6 % too high`.
+/// `12 % to 31 % too high`, `up to 8 % too high`, `up to 3 % too low or 6 % too high`, `at least 40 % too high`.
 fn by_how_much(number: &MovedNumber, sure: bool) -> String {
-    let Some([low, high]) = number.off else { return "off by an unknown amount".into() };
-    match (low, high) {
-        (low, high) if sure && low > 0.0 => format!("{} to {} too high", share(low), share(high)),
-        (low, high) if sure && high < 0.0 => format!("{} to {} too low", share(-high), share(-low)),
-        (low, high) if low >= 0.0 => format!("up to {} too high", share(high)),
-        (low, high) if high <= 0.0 => format!("up to {} too low", share(-low)),
-        (low, high) => format!("up to {} too low or {} too high", share(-low), share(high)),
+    match number.off {
+        [Some(low), Some(high)] if sure && low > 0.0 => format!("{} to {} too high", share(low), share(high)),
+        [Some(low), Some(high)] if sure && high < 0.0 => {
+            format!("{} to {} too low", share(-high), share(-low))
+        }
+        [Some(low), Some(high)] if low >= 0.0 => format!("up to {} too high", share(high)),
+        [Some(low), Some(high)] if high <= 0.0 => format!("up to {} too low", share(-low)),
+        [Some(low), Some(high)] => format!("up to {} too low or {} too high", share(-low), share(high)),
+        [Some(low), None] if sure && low > 0.0 => format!("at least {} too high", share(low)),
+        _ => "too high by an unknown share".into(),
     }
 }
 
-fn listed(parts: &[String]) -> String {
+fn listed(parts: &[&str]) -> String {
     match parts {
         [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
         _ => parts.concat(),

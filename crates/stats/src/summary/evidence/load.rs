@@ -87,9 +87,9 @@ pub enum Reference {
 pub struct MovedNumber {
     /// `mean`, `p50`, `p90`, `p95`, `p99`, or `failed`.
     pub number: String,
-    /// By how much of the undisturbed number the measured one is off, the least and the most; negative where it is too low. None where the
+    /// By how much of the undisturbed number the measured one is off, from and to; negative where it is too low. The end is none where the
     /// undisturbed number may be 0.
-    pub off: Option<[f64; 2]>,
+    pub off: [Option<f64>; 2],
 }
 
 /// Why the generator may have been late.
