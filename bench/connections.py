@@ -148,7 +148,7 @@ def main():
         ["outcomes", outcomes],
         ["lag p50, p99, p99.9, largest", ", ".join(ms(lag.get(key)) for key in ("p50", "p99", "p999", "max"))],
         ["response p50, p99", ", ".join(ms(summary["response"].get(key)) for key in ("p50", "p99"))],
-        ["verdict of the merged run", f"{verdict['load']} at L = {ms(verdict['time_scale_s'])}, exit {found['merged']}"],
+        ["verdict of the merged run", f"{verdict['load']} at L = {ms(verdict['lateness_s'])}, exit {found['merged']}"],
         ["findings", findings],
     ]
     table(["", "value"], rows)

@@ -126,7 +126,7 @@ def main():
             harness.stop_all()
             continue
         verdict = played.summary["verdict"]
-        scale = verdict["time_scale_s"]
+        scale = verdict["lateness_s"]
         name, difference = kernel.off(played.due, played.came, scale, played.seconds)
         limited = verdict["limited_by"]
         named = bool(limited and limited["share"] > limited["tolerated"])

@@ -141,7 +141,7 @@ def stopped(tmp):
             equal(summary["verdict"]["load"], "INVALID", f"the load on a target that is {name}: {rules}")
             equal(set(rules), {"requests-sent", "late-share", "sockets-held", "stood-still"}, "rules")
             equal(rules["stood-still"]["outcome"], "fail", f"stood-still, stopped for 100 of 350 ms: {rules['stood-still']}")
-            equal(summary["verdict"]["time_scale"], {"from": "connect-timeout", "timeout_s": 0.2}, "where the time scale comes from")
+            equal(summary["verdict"]["lateness_s"], 0.01, "what is forgiven: a twentieth of the connect timeout")
             fails = "late-share" if name == "full" else "sockets-held"
             equal(rules[fails]["outcome"], "fail", f"{fails}, stopped for 100 of 350 ms: {rules[fails]}")
 

@@ -100,7 +100,7 @@ def near_the_limit(tmp):
     on_one_core(tmp, "200k", "5s")
 
 
-@check("verdict: a sound run at 200/s has a verdict, its six rules, and the exit code of it")
+@check("verdict: a sound run at 200/s has a verdict, its rules, and the exit code of it")
 def sound(tmp):
     with Serve("--service", "const(500us)", "--servers", "8", tmp=tmp) as serve:
         ended = run(serve.url, "-R", "200", "-d", "6s", "--strict", tmp=tmp)
@@ -108,7 +108,11 @@ def sound(tmp):
     conserved(summary)
     ended.exits(code_of(summary, strict=True))
     rules = {r["rule"] for r in summary["verdict"]["rules"]}
-    expect({"sent-share", "late-share", "bunching", "dispersion"} <= rules, f"rules: {sorted(rules)}")
+    expect({"sent-share", "effect", "late-share", "bunching", "dispersion"} <= rules, f"rules: {sorted(rules)}")
+    judged = {r["rule"] for r in summary["verdict"]["rules"] if r["outcome"] != "not-applicable"}
+    expect({"sent-share", "effect"} <= judged and not judged & {"late-share", "bunching", "dispersion"}, f"judged: {sorted(judged)}")
+    numbers = {n["number"] for n in summary["verdict"]["effect"]["numbers"]}
+    equal(numbers, {"mean", "p50", "p90", "p95", "p99", "p999", "max", "failed"}, "numbers whose effect is told")
     expect(summary["verdict"]["pattern"] in ("independent", "bunched", "even", "undecided", "n/a"), "verdict.pattern")
     note(f"{summary['verdict']['load']}, {summary['verdict']['pattern']}")
 

@@ -96,12 +96,12 @@ def strategies(tmp):
                 equal((wait["dma_latency"], wait["idle_loops"]), ("not-used", "not-used"), "what was done to the machine")
 
 
-@check("wait: late is what is later than a quarter of the time scale, 1 ms unless a tolerance says another")
+@check("wait: late is what is later than a quarter of the lateness that is forgiven, 1 ms unless a tolerance says another")
 def scale(tmp):
     with Serve("--service", "const(0)", tmp=tmp) as server:
         wait = waited(run(server.url, *LOAD, tmp=tmp, name="default"))
         equal(wait["late_after_s"], 0.00025, "late_after_s by default")
-        wait = waited(run(server.url, *LOAD, "--tolerance", "time-scale=5ms", tmp=tmp, name="given"))
+        wait = waited(run(server.url, *LOAD, "--tolerance", "lateness=5ms", tmp=tmp, name="given"))
         equal(wait["late_after_s"], 0.00125, "late_after_s at 5 ms")
 
 

@@ -162,7 +162,7 @@ class Played(typing.NamedTuple):
 def play(tmp, what, rate, seed, seconds=8, hinder=nothing, flags=(), serve=(), body=0, uplink=None):
     """Plays one load, the generator hindered and on a core of its own."""
     name = f"{what}-{rate}".replace(" ", "-").replace("/", "-")
-    log, load = tmp / f"{name}.csv", ["-R", str(rate), "-d", f"{seconds}s", "--seed", str(seed)]
+    log, load = tmp / f"{name}.csv", ["-R", str(rate), "-d", f"{seconds}s", "--seed", str(seed), "--tolerance", "lateness=1ms"]
     inside = lambda ns: ["ip", "netns", "exec", ns] if uplink else []
     address = f"{'10.201.77.2' if uplink else '127.0.0.1'}:{free_port()}"
     served = ["serve", "--listen", address, "--arrivals-log", log, *(serve or ("--service", "const(200us)", "--servers", "16"))]

@@ -10,6 +10,7 @@ pub mod answer;
 pub mod dist;
 pub mod failure;
 pub mod fnv;
+pub mod lateness;
 pub mod machine;
 pub mod profile;
 pub mod random;
@@ -20,19 +21,18 @@ pub mod special;
 pub mod station;
 pub mod status;
 pub mod time;
-pub mod time_scale;
 pub mod trace;
 pub mod units;
 
 pub use answer::Answer;
 pub use failure::KnownFailure;
 pub use fnv::Fnv1a;
+pub use lateness::Lateness;
 pub use machine::Machine;
 pub use profile::{Phase, Profile};
 pub use record::{Kind, Outcome, Record, Rough, Short, Stamp, Trigger};
 pub use sink::{Batch, Batcher, RecordSink, Snapshot, Start};
 pub use time::{Nanos, Rate};
-pub use time_scale::TimeScale;
 
 /// The second half of an error about something that was left out of this build: what it lacks and how to get it.
 /// `feature` is a feature of the package `headway`.

@@ -42,6 +42,11 @@ pub trait RecordSink {
     fn users(&mut self, at: Nanos, change: i32) {
         let _ = (at, change);
     }
+    /// The source stood still from one instant to another, later than the last one that was told: it started and read nothing. Told
+    /// before what it starts and reads from then on.
+    fn stood_still(&mut self, from: Nanos, to: Nanos) {
+        let _ = (from, to);
+    }
     /// It is `now`: no later call to [`start`](RecordSink::start) will tell of an earlier instant. Called often
     /// enough (at least ten times a second while the source lives) for a reader to follow.
     fn tick(&mut self, now: Nanos);
@@ -66,6 +71,8 @@ pub struct Batch {
     pub records: Vec<Record>,
     /// Users and sessions that came (positive) or went, in order of time.
     pub users: Vec<(Nanos, i32)>,
+    /// From when to when the source stood still, in order of time.
+    pub hold_ups: Vec<(Nanos, Nanos)>,
     /// No later batch of this source has a start before this instant.
     pub watermark: Nanos,
     /// Whether this is the source's last batch.
@@ -106,6 +113,7 @@ impl<F: FnMut(Batch) -> Batch> Batcher<F> {
         self.batch.starts.clear();
         self.batch.records.clear();
         self.batch.users.clear();
+        self.batch.hold_ups.clear();
         self.batch.source = source;
         self.handed_over = now;
     }
@@ -125,6 +133,10 @@ impl<F: FnMut(Batch) -> Batch> RecordSink for Batcher<F> {
 
     fn users(&mut self, at: Nanos, change: i32) {
         self.batch.users.push((at, change));
+    }
+
+    fn stood_still(&mut self, from: Nanos, to: Nanos) {
+        self.batch.hold_ups.push((from, to));
     }
 
     fn tick(&mut self, now: Nanos) {
@@ -147,6 +159,8 @@ pub struct Kept {
     pub records: Vec<Record>,
     /// Users and sessions that came or went, in order.
     pub users: Vec<(Nanos, i32)>,
+    /// From when to when it stood still, in order.
+    pub hold_ups: Vec<(Nanos, Nanos)>,
     /// When the source finished, if it did.
     pub finished: Option<Nanos>,
 }
@@ -160,6 +174,9 @@ impl RecordSink for Kept {
     }
     fn users(&mut self, at: Nanos, change: i32) {
         self.users.push((at, change));
+    }
+    fn stood_still(&mut self, from: Nanos, to: Nanos) {
+        self.hold_ups.push((from, to));
     }
     fn tick(&mut self, _now: Nanos) {}
     fn finish(&mut self, now: Nanos) {

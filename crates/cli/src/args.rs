@@ -28,7 +28,7 @@ pub use watch::WatchArgs;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use headway_base::units::{self, UnitError};
-use headway_base::{Nanos, Rate, TimeScale, dist};
+use headway_base::{Lateness, Nanos, Rate, dist};
 use headway_engine::wait::Strategy;
 use headway_live::serve::BACKLOG;
 use headway_stats::Threshold;
@@ -247,9 +247,9 @@ pub struct ThresholdArgs {
 /// What is tolerated of the generator.
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct ToleranceArgs {
-    /// Judge lateness at this time scale: time-scale=5ms (1, 2, 5, 10, 20, 50 or 100 ms). Lateness up to it is
-    /// forgiven [default: measured, at most a twentieth of a short service time]. Or permit that this share of the plan stays
-    /// unsent, for want of a free connection or otherwise: sent-share=5% [default: 1%]
+    /// Permit that the generator's own delays move a number by this share: effect=10% [default: 5%]. Or judge lateness itself,
+    /// whatever it did to the numbers, and forgive it up to this: lateness=1ms. Or permit that this share of the plan stays unsent, for
+    /// want of a free connection or otherwise: sent-share=5% [default: 1%]
     #[arg(help_heading = "Limits", long = "tolerance", value_parser = Tolerance::parse, value_name = "NAME=VALUE")]
     pub tolerances: Vec<Tolerance>,
 }
@@ -257,8 +257,10 @@ pub struct ToleranceArgs {
 /// One tolerance, `NAME=VALUE`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tolerance {
-    /// `time-scale`: the longest lateness that is forgiven.
-    TimeScale(TimeScale),
+    /// `effect`: by how much the generator's own delays may move a number.
+    Effect(f64),
+    /// `lateness`: the longest lateness that is forgiven, where lateness itself is judged.
+    Lateness(Lateness),
     /// `sent-share`: the share of the plan that may stay unsent.
     SentShare(f64),
 }
@@ -270,23 +272,31 @@ impl Tolerance {
     /// An unknown name, or a value that it cannot have; both name what is accepted.
     pub fn parse(text: &str) -> Result<Tolerance, UnitError> {
         match text.split_once('=') {
-            Some((name, value)) if name.trim() == "time-scale" => value.parse().map(Tolerance::TimeScale),
+            Some((name, value)) if name.trim() == "effect" => {
+                units::parse_share(value).map(Tolerance::Effect)
+            }
+            Some((name, value)) if name.trim() == "lateness" => value.parse().map(Tolerance::Lateness),
+            Some((name, _)) if name.trim() == "time-scale" => {
+                let instead = "a tolerance any more: what lateness did to the numbers is judged (effect=5%); write lateness=1ms to \
+                               judge lateness itself";
+                Err(UnitError::new(text, instead))
+            }
             Some((name, value)) if name.trim() == "sent-share" => {
                 units::parse_share(value).map(Tolerance::SentShare)
             }
-            _ => Err(UnitError::new(text, "a tolerance: write time-scale=5ms or sent-share=5%")),
+            _ => Err(UnitError::new(text, "a tolerance: write effect=5%, lateness=1ms or sent-share=5%")),
         }
     }
 
-    /// Reads `time-scale=VALUE`, the only one that an audit has.
+    /// Reads `lateness=VALUE`, the only one that an audit has.
     ///
     /// # Errors
     /// Anything else.
-    pub fn parse_scale(text: &str) -> Result<TimeScale, UnitError> {
+    pub fn parse_lateness(text: &str) -> Result<Lateness, UnitError> {
         match Tolerance::parse(text) {
-            Ok(Tolerance::TimeScale(scale)) => Ok(scale),
-            Ok(Tolerance::SentShare(_)) => {
-                Err(UnitError::new(text, "a tolerance of an audit: write time-scale=5ms"))
+            Ok(Tolerance::Lateness(lateness)) => Ok(lateness),
+            Ok(Tolerance::SentShare(_) | Tolerance::Effect(_)) => {
+                Err(UnitError::new(text, "a tolerance of an audit: write lateness=1ms"))
             }
             Err(error) => Err(error),
         }

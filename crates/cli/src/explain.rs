@@ -295,7 +295,7 @@ mod tests {
             ("exit-2", "mistake"),
             ("exit-97", "--strict"),
             ("exit-130", "interrupted"),
-            ("The time scale L", "time scale of the target"),
+            ("The effect of the generator's delays", "undisturbed generator"),
         ] {
             let text = explained(asked);
             assert!(text.contains(part), "{asked}: no {part:?} in {text}");

@@ -1,7 +1,7 @@
 //! What the statistics need to know of a plan before the first record.
 
 use crate::manifest::{Apart, Manifest};
-use headway_base::{Nanos, Profile, TimeScale};
+use headway_base::{Lateness, Nanos, Profile};
 use headway_stats::summary::PlanSummary;
 use headway_stats::{PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
 use headway_workload::plan::{Group, Source};
@@ -16,10 +16,13 @@ pub fn analysis_setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
 
 /// What the statistics need to know, with what the user tolerates, expects and asks for.
 pub(crate) fn tolerating(setup: Setup, asked: &PlanSummary) -> Setup {
-    let time_scale = asked.time_scale_s.and_then(TimeScale::of_seconds);
+    let lateness = asked.time_scale_s.and_then(Lateness::of_seconds);
+    let effect = asked.tolerated_effect.unwrap_or(setup.tolerances.effect);
+    let connecting = setup.workload == Workload::Connecting;
     let unsent = asked.tolerated_unsent.unwrap_or(setup.tolerances.unsent);
     Setup {
-        tolerances: Tolerances { time_scale, unsent, ..setup.tolerances },
+        tolerances: Tolerances { lateness, effect, unsent, ..setup.tolerances },
+        attempt: asked.connect_timeout_s.filter(|_| connecting).map(Nanos::from_secs_f64),
         percentiles: asked.percentiles.clone(),
         redirects_expected: asked.redirects_expected.clone(),
         ..setup

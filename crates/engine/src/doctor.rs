@@ -7,7 +7,7 @@ use crate::live::{default_threads, waited};
 use crate::{Backend, Error, Live, RunSpec};
 use anyhow::{Context as _, anyhow};
 use headway_base::dist::{self, Law as _};
-use headway_base::{Answer, Nanos, Rate, TimeScale};
+use headway_base::{Answer, Lateness as Forgiven, Nanos, Rate};
 use headway_live::serve::{SerialServer, SerialSettings, Server, Settings as Served};
 use headway_live::wait::{Held, Settings};
 use headway_live::{Address, Control, host};
@@ -49,8 +49,8 @@ pub fn examine(
 ) -> Result<Diagnosis, Error> {
     let machine = host::machine();
     // How late instants may be depends on how long the target takes.
-    let scale = response.map_or(wait.time_scale, |response| TimeScale::of_service(response).length());
-    let wait = Settings { time_scale: scale, ..wait.clone() };
+    let scale = response.map_or(wait.lateness, |response| Forgiven::of(response).length());
+    let wait = Settings { lateness: scale, ..wait.clone() };
     let pieces: anyhow::Result<Vec<_>> = (0..PIECES).map(|piece| cost(seed + piece, cancel)).collect();
     let pieces: Vec<Cost> = pieces.map_err(Error::failed)?.into_iter().flatten().collect();
     let request = Cost::least_disturbed(&pieces);
@@ -182,7 +182,7 @@ fn lateness(
     let over_s = measured.length.as_secs_f64();
     let cores = f64::from(host::cores());
     Ok((
-        Lateness::of(late, over_s, wait.time_scale.as_secs_f64()),
+        Lateness::of(late, over_s, wait.lateness.as_secs_f64()),
         waited(&measured.waited, &[measured.wakeups]),
         measured.stolen.map(|stolen| stolen.as_secs_f64() / (over_s * cores)),
     ))

@@ -220,7 +220,7 @@ impl Manifest {
 
     /// What all shards of one run have in common, apart from how many there are: what each is, in words, and its value. The name of a
     /// log is not among it: its copy may have another elsewhere, and the instants tell it.
-    pub fn in_common(&self) -> [(&'static str, String); 15] {
+    pub fn in_common(&self) -> [(&'static str, String); 16] {
         let (plan, asked) = (&self.plan, &self.asked);
         let groups = |of: fn(&GroupDocument) -> String| {
             let all = plan.groups.iter().map(|group| match plan.groups.len() {
@@ -248,7 +248,8 @@ impl Manifest {
             ("the content of requests", self.sent.clone()),
             ("the list of thresholds", list(&asked.thresholds)),
             ("the timeout, in s,", time(asked.timeout_s)),
-            ("--tolerance time-scale, in s,", time(asked.time_scale_s)),
+            ("--tolerance effect", time(asked.tolerated_effect)),
+            ("--tolerance lateness, in s,", time(asked.time_scale_s)),
             ("--tolerance sent-share", time(asked.tolerated_unsent)),
         ]
     }

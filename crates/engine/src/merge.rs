@@ -438,7 +438,7 @@ impl Shards {
         }
     }
 
-    fn told(&self) -> Told {
+    pub(crate) fn told(&self) -> Told {
         let summaries = self.runs.iter().filter_map(|run| run.summary.as_ref());
         Told {
             generator: self.generator(),

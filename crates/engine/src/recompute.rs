@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use headway_base::{Batch, Kind, Nanos, Record};
 use headway_records::{By, Merge, RunFolder, folder};
 use headway_stats::summary::evidence::Run;
-use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, ShardCoverage};
+use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, ShardCoverage, Stall};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
 use headway_workload::{Plan, Shard};
 use std::path::Path;
@@ -21,6 +21,8 @@ const ROWS: usize = 4_096;
 pub struct Told {
     /// How the generator fared, if that is known.
     pub generator: Option<Generator>,
+    /// When generators stood still, if how they fared is not to be shown.
+    pub stalls: Vec<Stall>,
     /// Why requests failed, as each source reports it.
     pub reasons: Vec<FailureReasons>,
     /// What a merge found of the shards.
@@ -34,6 +36,7 @@ pub struct Told {
 pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, told: Told) -> Result<Summary> {
     let plan = manifest.plan_beside(log)?;
     let mut recomputed = Recomputed::new(manifest, plan, thresholds)?;
+    recomputed.held_up(&told);
     let mut merge = Merge::of_log(log, By::Started)?;
     while let Some(row) = merge.next_row()? {
         recomputed.push(row);
@@ -55,6 +58,8 @@ pub(crate) struct Recomputed {
     /// Records of the workers that the statistics have not seen yet.
     waiting: usize,
     thresholds: Vec<Threshold>,
+    /// When the generators stood still, which no log holds.
+    stalls: Vec<Stall>,
     /// None before the first records are handed over: it must know how many workers there are.
     analysis: Option<Analysis>,
 }
@@ -66,7 +71,21 @@ impl Recomputed {
     /// The manifest names shards that cannot be.
     pub(crate) fn new(manifest: Manifest, plan: Plan, thresholds: Vec<Threshold>) -> Result<Recomputed> {
         let (shards, workers) = (manifest.shards()?, Workers::new(manifest.asked.threads));
-        Ok(Recomputed { manifest, plan, shards, workers, waiting: 0, thresholds, analysis: None })
+        Ok(Recomputed {
+            manifest,
+            plan,
+            shards,
+            workers,
+            waiting: 0,
+            thresholds,
+            stalls: Vec::new(),
+            analysis: None,
+        })
+    }
+
+    /// The generators stood still then, as they said of themselves; told before the first record.
+    pub(crate) fn held_up(&mut self, told: &Told) {
+        self.stalls = told.generator.as_ref().map_or(&told.stalls, |generator| &generator.stalls).clone();
     }
 
     /// Takes the next record.
@@ -80,11 +99,13 @@ impl Recomputed {
     }
 
     fn hand_over(&mut self, last: bool) {
-        let Recomputed { manifest, plan, shards, workers, thresholds, analysis, .. } = self;
+        let Recomputed { manifest, plan, shards, workers, thresholds, stalls, analysis, .. } = self;
         // By the time of the first records every worker of a log of several shards has been met.
         let analysis = analysis.get_or_insert_with(|| {
             let setup = of_manifest(manifest, plan, shards, workers.batches.len());
-            Analysis::new(setup).judging(std::mem::take(thresholds))
+            let mut analysis = Analysis::new(setup).judging(std::mem::take(thresholds));
+            analysis.held_up(&std::mem::take(stalls));
+            analysis
         });
         workers.hand_over(analysis, last);
     }

@@ -399,6 +399,10 @@ impl<S: RecordSink> RecordSink for Lent<'_, S> {
         self.0.users(at, change);
     }
     #[inline]
+    fn stood_still(&mut self, from: Nanos, to: Nanos) {
+        self.0.stood_still(from, to);
+    }
+    #[inline]
     fn tick(&mut self, now: Nanos) {
         self.0.tick(now);
     }

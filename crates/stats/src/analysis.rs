@@ -11,17 +11,18 @@ mod finish;
 use crate::arrivals::ArrivalsKept;
 use crate::connects::ConnectsKept;
 use crate::delays::{Delays, Ended};
+use crate::effect::Joined;
 use crate::merge::Merge;
 use crate::phase::Measured;
 use crate::requests::Requests;
 use crate::series::{Level, Recent, Series};
 use crate::setup::{Facts, Foreign, Setup, Workload};
 use crate::streams::{PATIENCE, Streams};
-use crate::summary::{FindingId, Summary, ThresholdResult};
+use crate::summary::{FindingId, Stall, Summary, ThresholdResult};
 use crate::thresholds::measure::{MetricsView, Thresholds};
 use crate::thresholds::{Threshold, Vouch};
 use crate::users::Loops;
-use headway_base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start, TimeScale, Trigger};
+use headway_base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start, Trigger};
 
 /// Rows of another tool after which what needs not wait any more is taken.
 const ROWS: u64 = 1_024;
@@ -46,6 +47,8 @@ pub struct Analysis {
     connects: Option<ConnectsKept>,
     /// What the generator's delays can have added; none where no bound on it is known.
     delays: Option<Delays>,
+    /// What those delays did to the numbers; none where that cannot be told.
+    effect: Option<Joined>,
     started_all: u64,
     ended_of_started: u64,
     /// Requests that were given up at a limit, over the whole run.
@@ -68,6 +71,7 @@ impl Analysis {
         let loops = foreign.is_none().then(|| Loops::new(&setup, measured));
         let delays =
             (setup.workload == Workload::Open && !setup.sharded && foreign.is_none()).then(Delays::default);
+        let ours = foreign.is_none();
         let behind = foreign.as_ref().map_or(Nanos::ZERO, |foreign| foreign.behind.min(PATIENCE));
         let arrivals = ArrivalsKept::new(measured, &setup, foreign);
         let sources = setup.sources.max(1);
@@ -89,6 +93,7 @@ impl Analysis {
             connects: setup.connects.then(|| ConnectsKept::new(&setup, measured)),
             loops,
             delays,
+            effect: ours.then(|| Joined::of_load(&setup)).flatten(),
             series: Series::new(setup.labels.len()),
             recent: Recent::new(),
             thresholds: Thresholds::default(),
@@ -112,12 +117,31 @@ impl Analysis {
         for record in &batch.records {
             self.take_record(record);
         }
+        if let Some(effect) = &mut self.effect {
+            batch.hold_ups.iter().for_each(|&(from, to)| effect.stood_still(from, to));
+        }
         self.take_starts(batch);
+        if let Some(effect) = &mut self.effect {
+            for record in batch.records.iter().filter(|record| record.kind == Kind::Request) {
+                let counted = self.measured.place(record.arrived, record.intended).is_some();
+                effect.ended(record, counted);
+            }
+        }
         if let Some(loops) = &mut self.loops {
             for &(at, change) in &batch.users {
                 loops.told.change(at, i64::from(change));
                 self.series.change(Level::Told, at, i64::from(change));
             }
+        }
+    }
+
+    /// The generator whose records will come stood still then. Call it before the first batch of records that were stored: such batches do
+    /// not tell.
+    pub fn held_up(&mut self, stalls: &[Stall]) {
+        let Some(effect) = &mut self.effect else { return };
+        for stall in stalls {
+            let from = Nanos::from_secs_f64(stall.at_s);
+            effect.stood_still(from, from + Nanos::from_secs_f64(stall.length_s));
         }
     }
 
@@ -146,11 +170,14 @@ impl Analysis {
         let source = usize::from(batch.source);
         let Analysis { setup, starts, arrivals, streams, series, recent, loops, .. } = self;
         let plan = setup.plan.as_ref();
-        let mut delays = self.delays.as_mut();
+        let (mut delays, mut effect) = (self.delays.as_mut(), self.effect.as_mut());
         let (requests, thresholds) = (&mut self.requests, &mut self.thresholds);
         let mut started = |start: &Start, arrivals: &mut ArrivalsKept| {
             if let Some(delays) = &mut delays {
                 delays.started(start, |ended, least| push_least(requests, thresholds, ended, least));
+            }
+            if let Some(effect) = &mut effect {
+                effect.started(start);
             }
             arrivals.started(start, plan);
         };
@@ -273,7 +300,6 @@ impl Analysis {
         let sight = MetricsView::new(&self.requests, &self.arrivals, 0, 0.0).with_ends(
             self.delays.is_some(),
             Vouch::default(),
-            TimeScale::SHORTEST,
             self.setup.tolerances.unsent,
         );
         self.thresholds.crossed(&sight, now, now - self.measured.start)

@@ -2,7 +2,7 @@
 //!
 //! Headways are between neighbours of the judged stream whose intended times both lie in the measured phase, so one that
 //! straddles the end of warm-up is left out. The judged stream is that of all requests; where sessions arrive, of their
-//! first ones, which alone follow the plan. Lateness is that of all requests, counted at each time scale. Deliberately absent: the streams that
+//! first ones, which alone follow the plan. Lateness is that of all requests, beyond what is forgiven. Deliberately absent: the streams that
 //! the load rules compare (`streams`), verdicts (`rules`, `pattern`), and the numbers of the document, which `arrivals_summary` makes of what is
 //! kept here.
 
@@ -15,7 +15,7 @@ use crate::scales::Scales;
 use crate::setup::{Foreign, PlanLaw, Setup, Workload};
 use crate::streams::Streams;
 use crate::windows::{Expected, Windows, lengths};
-use headway_base::{Nanos, Start, TimeScale, Trigger};
+use headway_base::{Lateness, Nanos, Start, Trigger};
 
 /// One unit of the rescaled-gap histogram is this share of a mean headway: cells are then at most 1/1000 of a gap
 /// wide, as those of the plain one.
@@ -49,8 +49,10 @@ pub(crate) struct ArrivalsKept {
     pub longest: [LongGap; LONGEST],
     pub labels: Vec<LabelGaps>,
     pub lag: Fine,
-    /// When requests were late at each time scale.
-    pub late: [Ranges; TimeScale::COUNT],
+    /// The longest lateness that is forgiven.
+    pub lateness: Lateness,
+    /// When requests were later.
+    pub late: Ranges,
     pub waited: Ranges,
     pub wait_max: i64,
     /// Starts that came in the wrong order, which a source never produces.
@@ -64,11 +66,11 @@ pub(crate) struct StartSegment {
     pub started: u64,
     /// Starts of all requests.
     pub all: u64,
-    /// Of those, the ones that were late at each time scale,
-    late: [u64; TimeScale::COUNT],
+    /// Of those, the ones that were later than is forgiven,
+    pub late: u64,
     /// the ones which had waited for a connection, and those of them that were late as well.
     waited: u64,
-    late_after_wait: [u64; TimeScale::COUNT],
+    late_after_wait: u64,
     /// Of those that waited, the ones that waited for longer than 1 ms.
     pub capped: u64,
     pub gaps: Gathered,
@@ -79,21 +81,19 @@ pub(crate) struct StartSegment {
 }
 
 impl StartSegment {
-    /// Requests that started later than this after they were due.
-    pub fn late(&self, scale: TimeScale) -> u64 {
-        self.late[scale.index()]
-    }
-
     /// Requests that were not late, and had waited for a connection.
-    pub fn waited(&self, scale: TimeScale) -> u64 {
-        self.waited - self.late_after_wait[scale.index()]
+    pub fn waited(&self) -> u64 {
+        self.waited - self.late_after_wait
     }
 
     /// Requests that found a connection, or were late.
-    pub fn found(&self, scale: TimeScale) -> u64 {
-        self.all - self.waited(scale)
+    pub fn found(&self) -> u64 {
+        self.all - self.waited()
     }
 }
+
+/// A wait at the connection cap that is worth telling is longer.
+const CAPPED: Nanos = Nanos::from_millis(1);
 
 /// So many of the longest headways are kept.
 pub(crate) const LONGEST: usize = 3;
@@ -187,7 +187,8 @@ impl ArrivalsKept {
             longest: [LongGap::default(); LONGEST],
             labels: if labels > 1 { vec![LabelGaps::new(labels); labels] } else { Vec::new() },
             lag: Fine::new(),
-            late: Default::default(),
+            lateness: setup.lateness(),
+            late: Ranges::default(),
             waited: Ranges::default(),
             wait_max: 0,
             disordered: 0,
@@ -197,7 +198,7 @@ impl ArrivalsKept {
     /// The streams that are compared with each other, of that number of sources.
     pub fn streams(&self, sources: usize) -> Streams {
         let grids = self.windows.iter().map(|windows| windows.grid).collect();
-        Streams::new(self.measured, sources, grids, self.compares, self.rescaled.is_some())
+        Streams::new(self.measured, sources, grids, (self.compares, self.rescaled.is_some()), self.lateness)
     }
 
     /// The law by which windows expect their counts.
@@ -314,16 +315,14 @@ impl ArrivalsKept {
         let lag = (started - due - wait).max(0);
         if wait > 0 {
             kept.waited += 1;
-            kept.capped += u64::from(wait > TimeScale::SHORTEST.length().0);
+            kept.capped += u64::from(wait > CAPPED.0);
             self.wait_max = self.wait_max.max(wait);
             self.waited.push(due, started);
         }
-        if lag > TimeScale::SHORTEST.length().0 {
-            for scale in TimeScale::all().take_while(|scale| lag > scale.length().0) {
-                kept.late[scale.index()] += 1;
-                kept.late_after_wait[scale.index()] += u64::from(wait > 0);
-                self.late[scale.index()].push(due, started);
-            }
+        if lag > self.lateness.length().0 {
+            kept.late += 1;
+            kept.late_after_wait += u64::from(wait > 0);
+            self.late.push(due, started);
         } else if wait > 0 {
             return;
         }

@@ -17,7 +17,7 @@ use crate::setup::PlanLaw;
 use crate::streams::Streams;
 use crate::summary::{Arrivals, HeadwayCurve, Intended, KsPair, LabelArrivals, NotComputed, Why};
 use crate::windows::WindowsResult;
-use headway_base::{Nanos, TimeScale};
+use headway_base::Nanos;
 use std::collections::BTreeMap;
 
 /// Everything the verdict needs of the arrivals, beside the document's block.
@@ -32,7 +32,7 @@ pub(crate) struct ArrivalsResult {
     /// The windows of fixed length, which the load rule looks at: 1 ms, 10 ms, 100 ms, 1 s (of foreign logs 10 s and 60 s
     /// too), as far as the grid of the stamps and the length of the run allow.
     pub rule_windows: Vec<WindowsResult>,
-    /// Of arrivals as they started, less waits at the connection cap and lateness of up to the time scale, those that are at least as
+    /// Of arrivals as they started, less waits at the connection cap and lateness that is forgiven, those that are at least as
     /// long as it; none where nothing tells.
     pub forgiven_windows: Vec<WindowsResult>,
     /// Their headways.
@@ -54,7 +54,6 @@ const TIES_MATTER: f64 = 0.3;
 pub(crate) fn arrivals_result(
     kept: &ArrivalsKept,
     streams: &Streams,
-    scale: TimeScale,
     plan: Option<&PlanLaw>,
     labels: &[String],
     until: Nanos,
@@ -62,7 +61,7 @@ pub(crate) fn arrivals_result(
 ) -> ArrivalsResult {
     let mut gaps = Moments::default();
     kept.segments.iter().for_each(|segment| gaps.merge(&segment.gaps.moments()));
-    let [intended, forgiven] = [streams.intended(), streams.forgiven(scale)].map(|of| {
+    let [intended, forgiven] = [streams.intended(), streams.forgiven()].map(|of| {
         let mut sums = Sums::default();
         of.gaps.iter().for_each(|gaps| sums.merge(gaps));
         sums
@@ -125,8 +124,9 @@ pub(crate) fn arrivals_result(
     block.dispersion.sort_by(|a, b| a.window.total_cmp(&b.window));
     block.dispersion.dedup_by(|a, b| a.window == b.window);
     let rule_windows = results.into_iter().flatten().collect();
-    let counters = streams.forgiven(scale).counters.iter().zip(due);
-    let long = streams.grids().iter().zip(counters).filter(|(grid, _)| grid.width() >= scale.length());
+    let counters = streams.forgiven().counters.iter().zip(due);
+    let long =
+        streams.grids().iter().zip(counters).filter(|(grid, _)| grid.width() >= kept.lateness.length());
     let forgiven_windows =
         long.filter_map(|(grid, (sent, due))| grid.compare(sent, due, until, &expected)).collect();
     if block.dispersion.is_empty() {

@@ -8,7 +8,7 @@ use crate::levels::Levels;
 use crate::phase::Measured;
 use crate::setup::{Setup, UsersAsked, Workload};
 use crate::summary::{ConnectCounts, ConnectRates, Connects, PlanSummary};
-use headway_base::{Nanos, Outcome, Record, TimeScale};
+use headway_base::{Nanos, Outcome, Record};
 
 /// What is kept of attempts.
 #[derive(Clone, Debug)]
@@ -21,9 +21,11 @@ pub(crate) struct ConnectsKept {
     sockets: Option<UsersAsked>,
     /// By segment: how long sockets that were due to connect had not, in seconds.
     late_s: [f64; SEGMENTS],
-    /// For each time scale and segment: for how long workers stood still, of the spans that were longer; in nanoseconds, so that the sum does
-    /// not hang on the order of the records.
-    stood_still: [[i64; SEGMENTS]; TimeScale::COUNT],
+    /// The longest span in which workers may stand still.
+    forgiven: Nanos,
+    /// By segment: for how long they stood still, of the spans that were longer; in nanoseconds, so that the sum does not hang on the order
+    /// of the records.
+    stood_still: [i64; SEGMENTS],
     /// Requests whose records do not say for how long the generator stood still.
     untold: u64,
 }
@@ -36,7 +38,8 @@ impl ConnectsKept {
             connecting: Levels::means_alone(measured),
             sockets: setup.users.clone().filter(|_| setup.workload == Workload::Connecting),
             late_s: [0.0; SEGMENTS],
-            stood_still: [[0; SEGMENTS]; TimeScale::COUNT],
+            forgiven: setup.lateness().length(),
+            stood_still: [0; SEGMENTS],
             untold: 0,
         }
     }
@@ -67,19 +70,17 @@ impl ConnectsKept {
         let Some(segment) = self.measured.segment(record.done) else { return };
         match record.stood_still.get() {
             None => self.untold += 1,
-            Some(span) => {
-                let longer = TimeScale::all().filter(|scale| span > scale.length());
-                longer.for_each(|scale| self.stood_still[scale.index()][segment] += span.0);
-            }
+            Some(span) if span > self.forgiven => self.stood_still[segment] += span.0,
+            Some(_) => {}
         }
     }
 
-    /// Seconds for which `workers` stood still for longer than the time scale at a stretch, and their seconds in all, in each segment; none where
+    /// Seconds for which `workers` stood still for longer than is forgiven at a stretch, and their seconds in all, in each segment; none where
     /// that was not recorded. A span counts to the segment in which the row that tells of it ended: mostly the first one after it.
-    pub fn stood_still(&self, scale: TimeScale, workers: usize) -> Option<[(f64, f64); SEGMENTS]> {
+    pub fn stood_still(&self, workers: usize) -> Option<[(f64, f64); SEGMENTS]> {
         let length = self.measured.segment_start(1) - self.measured.segment_start(0);
         let all = length * workers.max(1) as f64;
-        let stood = &self.stood_still[scale.index()];
+        let stood = &self.stood_still;
         (self.untold == 0).then(|| std::array::from_fn(|s| (stood[s] as f64 / 1e9, all)))
     }
 

@@ -3,11 +3,29 @@
 //! A request that lies in the queue of the machine's own uplink was not sent when its stamp says so. One that waits because the
 //! target does not read (a full TCP window) was.
 
+use crate::cells::Labelled;
 use crate::intervals::SEGMENTS;
 use crate::phase::{Measured, Ranges};
+use crate::requests::Requests;
 use crate::setup::DepartureBin;
 use crate::summary::Departures;
-use headway_base::Nanos;
+use headway_base::{Lateness, Nanos};
+
+/// Fewest requests that make a step count, as a share of all.
+const SHARE: f64 = 0.05;
+
+/// The share of service times below the one that is looked at.
+const LOW: f64 = 0.1;
+
+/// How long a request may stay here: as long as cannot matter to the fastest step of those with at least 5 % of the requests, by the 10th
+/// percentile of its service times. Only some requests are watched, so that what their stay did to the numbers cannot be told.
+pub(crate) fn forgiven(requests: &Requests, asked: Option<Lateness>) -> Lateness {
+    let counts = requests.by_label();
+    let least = SHARE * counts.iter().sum::<u64>() as f64;
+    let steps = requests.at_target.iter().zip(&counts).filter(|(_, n)| **n as f64 >= least);
+    let p10 = |(kept, _): (&Labelled, &u64)| Some(Nanos(Labelled::quantile_of(&[kept], LOW, kept.n)? as i64));
+    asked.or_else(|| steps.filter_map(p10).min().map(Lateness::of)).unwrap_or_default()
+}
 
 /// Requests that left more than `after` late, and requests watched, by segment.
 pub(crate) fn by_segment(bins: &[DepartureBin], measured: &Measured, after: Nanos) -> [(u64, u64); SEGMENTS] {

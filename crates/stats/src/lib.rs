@@ -58,7 +58,6 @@ mod sessions;
 mod setup;
 mod spectrum;
 mod streams;
-mod time_scale;
 mod time_split;
 mod trend;
 mod users;

@@ -10,6 +10,7 @@ use crate::arrivals::{ArrivalsKept, StartSegment};
 use crate::arrivals_summary::ArrivalsResult;
 use crate::connects::ConnectsKept;
 use crate::departures;
+use crate::effect::Found;
 use crate::intervals::{FEWEST_SEGMENTS, difference_interval, ratio_half_width, share};
 use crate::requests::Requests;
 use crate::setup::{DepartureBin, PlanLaw, Tolerances, Workload};
@@ -17,7 +18,7 @@ use crate::streams::Streams;
 use crate::summary::{Interval, Limits, LoadVerdict, RuleId, RuleOutcome, RuleResult, Why};
 use crate::users::Loops;
 use crate::windows::WindowsResult;
-use headway_base::{Nanos, TimeScale};
+use headway_base::Nanos;
 
 /// One row of the table.
 #[derive(Clone, Debug)]
@@ -32,6 +33,9 @@ pub struct Rule {
     pub limits: fn(&Tolerances) -> Limits,
     measure: fn(&Evidence) -> Vec<Measurement>,
 }
+
+/// Rules on when requests left, whatever that did to the numbers.
+const LATENESS: [RuleId; 3] = [RuleId::LateShare, RuleId::Bunching, RuleId::Dispersion];
 
 const ARRIVING: &[Workload] = &[Workload::Open, Workload::Sessions];
 
@@ -48,7 +52,7 @@ const fn within(distance: f64) -> Limits {
 }
 
 /// Every rule, in the order of the report.
-pub static RULES: [Rule; 11] = [
+pub static RULES: [Rule; 12] = [
     Rule {
         id: RuleId::SentShare,
         statistic: "sent / planned arrivals",
@@ -64,29 +68,36 @@ pub static RULES: [Rule; 11] = [
         measure: requests_sent,
     },
     Rule {
+        id: RuleId::Effect,
+        statistic: "abs(measured / undisturbed - 1), of mean, p50, p90, p95, p99 of the response time and the share that failed the furthest off",
+        workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
+        limits: |t| at_most(t.effect),
+        measure: effect,
+    },
+    Rule {
         id: RuleId::LateShare,
-        statistic: "share released later than the time scale after intended, of those that found a connection",
+        statistic: "share released later after intended than is forgiven, of those that found a connection",
         workloads: &[Workload::Open, Workload::Sessions, Workload::Closed, Workload::Connecting],
         limits: |t| at_most(t.late),
         measure: late_share,
     },
     Rule {
         id: RuleId::DepartedLate,
-        statistic: "share that left this machine later than the time scale after they were written, of those watched",
+        statistic: "share that left this machine later after they were written than can matter to the target, of those watched",
         workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
         limits: |t| at_most(t.late),
         measure: departed_late,
     },
     Rule {
         id: RuleId::Bunching,
-        statistic: "CoV^2(started) - CoV^2(intended) of the same arrivals, less waits at the connection cap and lateness up to the time scale",
+        statistic: "CoV^2(started) - CoV^2(intended) of the same arrivals, less waits at the connection cap and lateness that is forgiven",
         workloads: ARRIVING,
         limits: |t| within(t.bunching),
         measure: bunching,
     },
     Rule {
         id: RuleId::Dispersion,
-        statistic: "index of dispersion of counts, started - intended, less waits at the connection cap and lateness up to the time scale",
+        statistic: "index of dispersion of counts, started - intended, less waits at the connection cap and lateness that is forgiven",
         workloads: ARRIVING,
         limits: |t| within(t.dispersion),
         measure: dispersion,
@@ -107,7 +118,7 @@ pub static RULES: [Rule; 11] = [
     },
     Rule {
         id: RuleId::StoodStill,
-        statistic: "share of the workers' time in which they stood still for longer than the time scale at a stretch",
+        statistic: "share of the workers' time in which they stood still for longer than is forgiven at a stretch",
         workloads: &[Workload::Connecting],
         limits: |t| at_most(t.stood_still),
         measure: |e| vec![stood_still(e)],
@@ -121,7 +132,7 @@ pub static RULES: [Rule; 11] = [
     },
     Rule {
         id: RuleId::ShardsTogether,
-        statistic: "share of the time taken for which the last shard had begun, where shards began further apart than the time scale",
+        statistic: "share of the time taken for which the last shard had begun, where shards began further apart than is forgiven",
         workloads: &[Workload::FixedWork],
         limits: |t| at_least(1.0 - t.users),
         measure: |e| vec![shards_together(e)],
@@ -134,10 +145,14 @@ pub(crate) struct Evidence<'a> {
     pub tolerances: &'a Tolerances,
     pub plan: Option<&'a PlanLaw>,
     pub kept: &'a ArrivalsKept,
-    /// The streams that are compared,
+    /// The streams that are compared.
     pub streams: &'a Streams,
-    /// and the time scale up to which lateness is forgiven.
-    pub scale: TimeScale,
+    /// How long a request may stay in this machine.
+    pub stay: Nanos,
+    /// What the generator's delays did to the numbers, where that is told.
+    pub effect: Option<&'a Found>,
+    /// Why it is not, where it is not.
+    pub no_effect: Why,
     pub arrivals: &'a ArrivalsResult,
     /// Requests that ended.
     pub requests: &'a Requests,
@@ -180,7 +195,7 @@ impl Evidence<'_> {
     /// stream, and differences between them are 0 without an error, however few there are. Clocks are never so exact.
     fn is_exact(&self) -> bool {
         let started: u64 = self.segments().iter().map(|s| s.started).sum();
-        let waited = || self.segments().iter().any(|s| s.waited(TimeScale::SHORTEST) > 0);
+        let waited = || self.segments().iter().any(|s| s.waited() > 0);
         let never = || self.requests.never.iter().any(|&never| never > 0);
         self.simulated
             && self.kept.compares
@@ -193,7 +208,7 @@ impl Evidence<'_> {
 
     /// When requests were late, as ranges of seconds.
     pub fn late_at(&self) -> Vec<[f64; 2]> {
-        self.kept.late[self.scale.index()].seconds()
+        self.kept.late.seconds()
     }
 
     /// Another tool's load that is held to a plan is held to it as an open one.
@@ -228,6 +243,8 @@ struct Measurement {
     reason: Option<Why>,
     /// The statistic cannot be had from this run at all.
     absent: bool,
+    /// What follows, where that is more than where the interval lies.
+    outcome: Option<RuleOutcome>,
 }
 
 impl Measurement {
@@ -288,6 +305,9 @@ fn apply_one(rule: &Rule, evidence: &Evidence) -> Vec<RuleResult> {
     if matches!(rule.id, RuleId::Bunching | RuleId::Dispersion) && evidence.is_serialised() {
         limits.low = None;
     }
+    // What they did to the numbers is judged, unless the user asks for lateness.
+    let is_evidence =
+        evidence.effect.is_some() && evidence.tolerances.lateness.is_none() && LATENESS.contains(&rule.id);
     let law = evidence.expectation();
     if law.is_some() {
         limits = law::limits(&rule.id, limits);
@@ -304,13 +324,14 @@ fn apply_one(rule: &Rule, evidence: &Evidence) -> Vec<RuleResult> {
         interval: m.interval,
         limits,
         outcome: match m.interval {
-            _ if m.absent => RuleOutcome::NotApplicable,
+            _ if m.absent || is_evidence => RuleOutcome::NotApplicable,
+            _ if m.outcome.is_some() => m.outcome.unwrap_or_default(),
             Some(interval) => judge(interval, limits),
             None => RuleOutcome::Undecided,
         },
         n: m.n,
-        reason: m.reason.map(Why::into).or_else(|| {
-            let interval = m.interval?;
+        reason: is_evidence.then(|| Why::Evidence.into()).or(m.reason.map(Why::into)).or_else(|| {
+            let interval = m.interval.filter(|_| m.outcome.is_none())?;
             let astride = judge(interval, limits) == RuleOutcome::Undecided;
             astride.then(|| Why::AstrideLimit { n: m.n }.into())
         }),
@@ -348,6 +369,20 @@ fn exactly(rule: &Rule, e: &Evidence) -> Vec<Measurement> {
         }
         _ => (rule.measure)(e),
     }
+}
+
+/// Of the number that is the furthest from what is tolerated.
+fn effect(e: &Evidence) -> Vec<Measurement> {
+    let Some(found) = e.effect else { return vec![Measurement::absent(e.no_effect.clone())] };
+    let Some(worst) = found.worst() else { return vec![Measurement::absent(Why::NoObservations)] };
+    let known = worst.effect[1].is_finite();
+    vec![Measurement {
+        value: known.then_some(worst.effect[1]),
+        interval: known.then_some(worst.effect),
+        outcome: Some(found.outcome()),
+        n: found.n,
+        ..Measurement::default()
+    }]
 }
 
 fn sent_share(e: &Evidence) -> Vec<Measurement> {
@@ -397,10 +432,8 @@ fn at_cap(e: &Evidence, shares: &[(u64, u64)], given_up: &[u64], nothing: Why) -
 const FEWEST_FOUND: u64 = 100;
 
 fn late_share(e: &Evidence) -> Vec<Measurement> {
-    let scale = e.scale;
-    let segments: Vec<_> = e.segments().iter().map(|s| (s.late(scale), s.found(scale))).collect();
-    let (found, waited) =
-        e.segments().iter().fold((0, 0), |sum, s| (sum.0 + s.found(scale), sum.1 + s.waited(scale)));
+    let segments: Vec<_> = e.segments().iter().map(|s| (s.late, s.found())).collect();
+    let (found, waited) = e.segments().iter().fold((0, 0), |sum, s| (sum.0 + s.found(), sum.1 + s.waited()));
     if found < FEWEST_FOUND && waited > found {
         return vec![Measurement::absent(Why::AllWaited)];
     }
@@ -408,7 +441,7 @@ fn late_share(e: &Evidence) -> Vec<Measurement> {
 }
 
 fn departed_late(e: &Evidence) -> Vec<Measurement> {
-    let segments = departures::by_segment(e.departures, &e.kept.measured, e.scale.length());
+    let segments = departures::by_segment(e.departures, &e.kept.measured, e.stay);
     if segments.iter().all(|segment| segment.1 == 0) {
         return vec![Measurement::absent(Why::DeparturesNotTold)];
     }
@@ -422,7 +455,7 @@ fn bunching(e: &Evidence) -> Vec<Measurement> {
     let n = e.arrivals.forgiven.n;
     let cov2 = e.arrivals.forgiven.cov2();
     let value = cov2.zip(e.arrivals.intended.cov2()).map(|(s, i)| s - i);
-    let segments = e.streams.forgiven(e.scale).gaps.iter().zip(&e.streams.intended().gaps);
+    let segments = e.streams.forgiven().gaps.iter().zip(&e.streams.intended().gaps);
     let differences: Vec<f64> = segments
         .take(e.filled)
         .filter_map(|(started, intended)| Some(started.cov2()? - intended.cov2()?))
@@ -436,7 +469,7 @@ fn bunching(e: &Evidence) -> Vec<Measurement> {
     vec![Measurement { value: Some(value), interval: Some(interval), n, ..Measurement::default() }]
 }
 
-/// One row per window length, from the time scale up, that fits 30 times.
+/// One row per window length, from what is forgiven up, that fits 30 times.
 fn dispersion(e: &Evidence) -> Vec<Measurement> {
     let mut rows = Vec::new();
     for result in &e.arrivals.forgiven_windows {
@@ -444,7 +477,7 @@ fn dispersion(e: &Evidence) -> Vec<Measurement> {
         let interval = result.difference_interval;
         let window = Some(result.row.window);
         let reason = interval.is_none().then_some(Why::FewSegments { windows: Some(n), filled: None });
-        rows.push(Measurement { window, value: Some(value), interval, n, reason, absent: false });
+        rows.push(Measurement { window, value: Some(value), interval, n, reason, ..Measurement::default() });
     }
     or_no_window(rows, e)
 }
@@ -476,7 +509,7 @@ fn sockets_held(e: &Evidence) -> Measurement {
 }
 
 fn stood_still(e: &Evidence) -> Measurement {
-    match e.connects.and_then(|connects| connects.stood_still(e.scale, e.sources)) {
+    match e.connects.and_then(|connects| connects.stood_still(e.sources)) {
         Some(stood) => held_share(&stood, e),
         None => Measurement { reason: Some(Why::StallsNotTold), ..Measurement::default() },
     }
@@ -507,10 +540,10 @@ fn all_issued(e: &Evidence) -> Measurement {
     Measurement { value: Some(value), interval: Some([value, value]), n, ..Measurement::default() }
 }
 
-/// Work has no plan that would miss what a late shard did not do in time. Starts up to the time scale apart are one start, as of
+/// Work has no plan that would miss what a late shard did not do in time. Starts no further apart than is forgiven are one start, as of
 /// requests.
 fn shards_together(e: &Evidence) -> Measurement {
-    let apart = e.apart.filter(|apart| *apart > e.scale.length()).unwrap_or(Nanos::ZERO);
+    let apart = e.apart.filter(|apart| *apart > e.kept.lateness.length()).unwrap_or(Nanos::ZERO);
     let took = e.took.max(Nanos(1));
     let value = 1.0 - apart.min(took).0 as f64 / took.0 as f64;
     Measurement::exactly(value, e.arrivals.block.started)

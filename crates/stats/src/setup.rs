@@ -5,7 +5,7 @@
 
 use crate::summary::{Generator, PlanSummary, Simulation, Source};
 use headway_base::machine::SATURATED;
-use headway_base::{Nanos, Profile, TimeScale};
+use headway_base::{Lateness, Nanos, Profile};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
@@ -173,6 +173,8 @@ pub struct Setup {
     pub think_s: Option<f64>,
     /// Whether each request opens a connection of its own, so that these are counted.
     pub connects: bool,
+    /// How long an attempt to connect may last, where sockets are kept connecting.
+    pub attempt: Option<Nanos>,
     /// What the stamps resolve: windows are whole multiples of it, and at least ten of it long.
     pub resolution: Nanos,
     /// Starts per second of the judged stream, where no plan tells: windows are made to fit it.
@@ -181,6 +183,13 @@ pub struct Setup {
     pub tolerances: Tolerances,
     /// Percentiles of times to estimate; empty: those that every distribution has.
     pub percentiles: Vec<f64>,
+}
+
+impl Setup {
+    /// The longest lateness that is forgiven: as asked for, else by how long an attempt to connect may last, else 1 ms.
+    pub fn lateness(&self) -> Lateness {
+        self.tolerances.lateness.or_else(|| self.attempt.map(Lateness::of)).unwrap_or_default()
+    }
 }
 
 /// An open workload without labels, plan or measured phase, from one source with stamps in nanoseconds.
@@ -201,6 +210,7 @@ impl Default for Setup {
             sharded: false,
             think_s: None,
             connects: false,
+            attempt: None,
             resolution: Nanos(1),
             rate: None,
             tolerances: Tolerances::default(),
@@ -231,15 +241,17 @@ pub struct Tolerances {
     pub late: f64,
     /// Share of requests that may wait at the connection cap for longer than 1 ms, before the verdict says so.
     pub capped: f64,
-    /// The longest lateness that is forgiven; none: what cannot matter to a target with the observed service times.
-    pub time_scale: Option<TimeScale>,
+    /// The longest lateness that is forgiven, where lateness itself is to be judged; none: what it did to the numbers is.
+    pub lateness: Option<Lateness>,
+    /// By how much of the undisturbed number the generator's own delays may have moved a printed one.
+    pub effect: f64,
     /// Largest difference of squared CoV, started - intended, either way.
     pub bunching: f64,
     /// Largest difference of the index of dispersion, started - intended, either way.
     pub dispersion: f64,
     /// Share of users that may be missing on average.
     pub users: f64,
-    /// Share of the time for which workers that keep sockets connecting may stand still for longer than the time scale at a stretch.
+    /// Share of the time for which workers that keep sockets connecting may stand still for longer than is forgiven at a stretch.
     pub stood_still: f64,
     /// Below this many sends per mean headway one thread's sends cannot overlap: evenness is physics.
     pub serialised_sends: f64,
@@ -275,7 +287,8 @@ impl Default for Tolerances {
             unsent: 0.01,
             late: 0.01,
             capped: 0.01,
-            time_scale: None,
+            lateness: None,
+            effect: 0.05,
             bunching: 0.1,
             dispersion: 0.1,
             users: 0.01,

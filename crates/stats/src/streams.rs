@@ -1,8 +1,8 @@
 //! The streams of instants that the load rules compare: arrivals as they were due, and as they started with lateness of up to L
-//! forgiven, at `started - min(lag, L)`, for each L of the ladder of time scales. Which L applies is known at the end.
+//! forgiven, at `started - min(lag, L)`.
 //!
-//! An arrival that was not later than L stands in the stream of L where it was due. So a stream is the intended one up to the
-//! first arrival that was later than its L, and is kept apart from there on: where all are on time, as in a simulation, there is one stream.
+//! An arrival that was not later than L stands in that stream where it was due. So it is the intended one up to the first arrival that was
+//! later than L, and is kept apart from there on: where all are on time, as in a simulation, there is one stream.
 //! Waits at the connection cap are taken out first.
 //!
 //! Each stream is put into order before its headways are taken. Deliberately absent: the starts as they were (`arrivals`).
@@ -13,7 +13,7 @@ use crate::moments::Sums;
 use crate::phase::Measured;
 use crate::setup::PlanLaw;
 use crate::windows::{Counter, Expected, Grid};
-use headway_base::{Nanos, Start, TimeScale};
+use headway_base::{Lateness, Nanos, Start};
 
 /// A source that has told nothing for this long may still hold an older `intended` than the others (a long wait for a
 /// connection), but is no longer waited for. Bounds the memory of what waits here.
@@ -64,10 +64,10 @@ pub(crate) struct Streams {
     /// Whether intended times are known apart from the starts.
     compares: bool,
     intended: Stream,
-    /// Those of the shortest time scales, as far as an arrival was later.
-    forgiven: Vec<Stream>,
-    /// The longest lateness that needs no other streams.
-    covered: u64,
+    /// As they started, from the first arrival on that was later than is forgiven.
+    forgiven: Option<Stream>,
+    /// The longest lateness that is forgiven, in nanoseconds.
+    most: i64,
     /// The longest wait at the connection cap.
     wait_max: i64,
 }
@@ -105,14 +105,14 @@ impl Stream {
 }
 
 impl Streams {
-    /// Of arrivals of that number of sources, counted in windows on these grids. `compares`: whether it is known when arrivals were due;
-    /// `varies`: whether the plan's rate varies over the measured phase.
+    /// Of arrivals of that number of sources, counted in windows on these grids, with so much lateness forgiven. `compares`: whether it is
+    /// known when arrivals were due; `varies`: whether the plan's rate varies over the measured phase.
     pub fn new(
         measured: Measured,
         sources: usize,
         grids: Vec<Grid>,
-        compares: bool,
-        varies: bool,
+        (compares, varies): (bool, bool),
+        lateness: Lateness,
     ) -> Streams {
         let counters = grids.iter().map(Counter::new).collect();
         let kept = Compared { before: None, gaps: [Sums::default(); SEGMENTS], counters };
@@ -120,8 +120,8 @@ impl Streams {
             frame: Frame { measured, grids, varies },
             compares,
             intended: Stream { waiting: Merge::new(sources), kept },
-            forgiven: Vec::new(),
-            covered: TimeScale::SHORTEST.length().0.unsigned_abs(),
+            forgiven: None,
+            most: lateness.length().0,
             wait_max: 0,
         }
     }
@@ -134,9 +134,9 @@ impl Streams {
         }
         let (intended, released) = (start.intended.0, start.started.0 - start.wait.0);
         let lag = released - intended;
-        // What started before it was due is forgiven by no stream.
-        if lag as u64 > self.covered {
-            self.keep_apart(lag);
+        // What started before it was due is not forgiven.
+        if self.forgiven.is_none() && !(0..=self.most).contains(&lag) {
+            self.forgiven = Some(self.intended.clone());
         }
         self.wait_max = self.wait_max.max(start.wait.0);
         let due = Instant { at: intended, intended };
@@ -145,23 +145,10 @@ impl Streams {
         } else {
             self.intended.waiting.push(source, due);
         }
-        for (stream, scale) in self.forgiven.iter_mut().zip(TimeScale::all()) {
-            let at = released - lag.clamp(0, scale.length().0);
+        if let Some(stream) = &mut self.forgiven {
+            let at = released - lag.clamp(0, self.most);
             stream.waiting.push(source, Instant { at, intended });
         }
-    }
-
-    /// Begins the streams of the scales that are shorter than this lateness.
-    #[cold]
-    fn keep_apart(&mut self, lag: i64) {
-        for scale in TimeScale::all().skip(self.forgiven.len()) {
-            if (0..=scale.length().0).contains(&lag) {
-                self.covered = scale.length().0.unsigned_abs();
-                return;
-            }
-            self.forgiven.push(self.intended.clone());
-        }
-        self.covered = u64::MAX;
     }
 
     /// No arrival of this source that was due before `at` will come.
@@ -176,8 +163,8 @@ impl Streams {
         self.intended.waiting.advance(source, last.intended.0);
         // A generator that falls ever farther behind must not make ever more wait here.
         let released = last.started.0 - self.wait_max;
-        for (stream, scale) in self.forgiven.iter_mut().zip(TimeScale::all()) {
-            stream.waiting.advance(source, last.intended.0.max(released - scale.length().0));
+        if let Some(stream) = &mut self.forgiven {
+            stream.waiting.advance(source, last.intended.0.max(released - self.most));
         }
     }
 
@@ -201,9 +188,9 @@ impl Streams {
         &self.intended.kept
     }
 
-    /// Arrivals as they started, less their lateness up to this limit.
-    pub fn forgiven(&self, scale: TimeScale) -> &Compared {
-        self.forgiven.get(scale.index()).map_or(&self.intended.kept, |stream| &stream.kept)
+    /// Arrivals as they started, less the lateness that is forgiven.
+    pub fn forgiven(&self) -> &Compared {
+        self.forgiven.as_ref().map_or(&self.intended.kept, |stream| &stream.kept)
     }
 
     /// The windows of each length.
@@ -245,10 +232,14 @@ mod tests {
         starts
     }
 
-    fn streams(sources: usize) -> Streams {
+    fn ms(n: i64) -> Lateness {
+        Lateness::of_seconds(n as f64 / 1e3).unwrap()
+    }
+
+    fn streams(sources: usize, forgiven: Lateness) -> Streams {
         let measured = Measured::new(&(Nanos(5 * MS)..Nanos(400 * MS)));
         let grid = crate::windows::Windows::new(Nanos(MS), Nanos(5 * MS), Nanos(400 * MS)).grid;
-        Streams::new(measured, sources, vec![grid], true, false)
+        Streams::new(measured, sources, vec![grid], (true, false), forgiven)
     }
 
     fn by_hand(starts: &[Vec<Start>], forgiven: i64) -> Vec<Sums> {
@@ -258,7 +249,7 @@ mod tests {
         };
         let mut all: Vec<_> = starts.iter().flatten().map(at).collect();
         all.sort_unstable();
-        let phase = streams(1).frame.measured;
+        let phase = streams(1, ms(1)).frame.measured;
         let mut sums = vec![Sums::default(); SEGMENTS];
         for pair in all.windows(2) {
             if let [Some(_), Some(segment)] = [pair[0].1, pair[1].1].map(|due| phase.segment(Nanos(due))) {
@@ -270,7 +261,7 @@ mod tests {
 
     proptest! {
         /// Any lags and waits, of several sources in batches: each stream is the one by hand, and where nothing was later than
-        /// its scale it is the intended one, to the last bit.
+        /// is forgiven both are one, to the last bit.
         #[test]
         fn each_stream_is_that_by_hand(
             arrivals in prop::collection::vec(
@@ -279,9 +270,10 @@ mod tests {
                         prop_oneof![4 => Just(0i64), 1 => 0..9_000i64]), 0..120),
                 1..4),
             rows in 1usize..50,
+            forgiven in prop_oneof![Just(1), Just(5), Just(20), Just(100)],
         ) {
             let all: Vec<Vec<Start>> = arrivals.iter().map(|of| starts(of)).collect();
-            let mut kept = streams(all.len());
+            let mut kept = streams(all.len(), ms(forgiven));
             let mut left: Vec<_> = all.iter().map(|of| of.chunks(rows)).collect();
             while left.iter().any(|chunks| chunks.len() > 0) {
                 for (source, chunks) in left.iter_mut().enumerate() {
@@ -299,37 +291,32 @@ mod tests {
             prop_assert_eq!(&kept.intended().gaps[..], &by_hand(&all, i64::MAX)[..]);
             let lag = |s: &Start| (s.started - s.wait - s.intended).0;
             let worst = all.iter().flatten().map(lag).max().unwrap_or(0);
-            for scale in TimeScale::all() {
-                let length = scale.length().0;
-                prop_assert_eq!(&kept.forgiven(scale).gaps[..], &by_hand(&all, length)[..], "{}", scale);
-                let same = std::ptr::eq(kept.forgiven(scale), kept.intended());
-                prop_assert_eq!(same, worst <= length, "{} and {} ns", scale, worst);
-            }
+            prop_assert_eq!(&kept.forgiven().gaps[..], &by_hand(&all, forgiven * MS)[..]);
+            let same = std::ptr::eq(kept.forgiven(), kept.intended());
+            prop_assert_eq!(same, worst <= forgiven * MS, "{} ms and {} ns", forgiven, worst);
         }
     }
 
     #[test]
     fn what_started_before_it_was_due_is_not_forgiven() {
-        let mut kept = streams(1);
+        let mut kept = streams(1, ms(1));
         for (due, started) in [(10, 10), (20, 18), (30, 30)] {
             kept.push(0, &start(due * MS, started * MS, 0), false, None);
         }
         kept.drain_all(None);
-        for scale in TimeScale::all() {
-            let sums = kept.forgiven(scale).gaps.iter().fold(Sums::default(), |mut all, gaps| {
-                all.merge(gaps);
-                all
-            });
-            let mut expected = Sums::default();
-            [8, 12].into_iter().for_each(|gap| expected.push((gap * MS) as u64, 1));
-            assert_eq!(sums, expected, "{scale}");
-        }
+        let sums = kept.forgiven().gaps.iter().fold(Sums::default(), |mut all, gaps| {
+            all.merge(gaps);
+            all
+        });
+        let mut expected = Sums::default();
+        [8, 12].into_iter().for_each(|gap| expected.push((gap * MS) as u64, 1));
+        assert_eq!(sums, expected);
     }
 
-    /// A generator that falls ever farther behind: what waits is what was late by less than the largest scale.
+    /// A generator that falls ever farther behind: what waits is what was late by less than is forgiven.
     #[test]
     fn what_waits_does_not_grow_with_the_lateness() {
-        let mut kept = streams(1);
+        let mut kept = streams(1, ms(100));
         for k in 0..100_000i64 {
             // Due each 10 us, started each 20 us.
             let start = start(k * 10_000, k * 20_000, 0);

@@ -3,7 +3,7 @@
 use super::{ReportFiles, Tolerance, parse_seed};
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_base::units::{self, UnitError};
-use headway_base::{Nanos, TimeScale};
+use headway_base::{Lateness, Nanos};
 use headway_engine::audit::Expect;
 use headway_workload::Process;
 use jiff::tz::TimeZone;
@@ -52,10 +52,9 @@ pub struct AuditArgs {
     /// What the load was meant to be: poisson,rate=500/s; exit with 98 if it was not
     #[arg(long, value_parser = parse_expect, value_name = "PROCESS,rate=RATE", help_heading = "What to compute")]
     pub expect: Option<Expect>,
-    /// Lateness up to this time scale is forgiven where files tell when requests were due: time-scale=5ms
-    /// (1, 2, 5, 10, 20, 50 or 100 ms) [default: measured, at most a twentieth of a short service time]
-    #[arg(long, value_parser = Tolerance::parse_scale, value_name = "NAME=VALUE", help_heading = "What to compute")]
-    pub tolerance: Option<TimeScale>,
+    /// Lateness up to this is forgiven where files tell when requests were due: lateness=5ms [default: 1 ms]
+    #[arg(long, value_parser = Tolerance::parse_lateness, value_name = "NAME=VALUE", help_heading = "What to compute")]
+    pub tolerance: Option<Lateness>,
     /// Compute the CoV of headways of the first N users, for each N [default: 1,2,5,10,20,50 ... and all]
     #[arg(long, value_delimiter = ',', value_parser = parse_group, value_name = "N,N,...", help_heading = "What to compute")]
     pub by_threads: Vec<u64>,

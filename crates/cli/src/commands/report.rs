@@ -61,9 +61,11 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         check_steps(&thresholds, &document.asked.steps).map_err(|text| Failure::usage(anyhow!(text)))?;
         // Why requests failed is in no log, and what a merge found of the shards in none of the merged one.
         let before = if stored.is_file() { summary_of(&args.run).ok() } else { None };
-        let of = |summary: Summary| (vec![summary.failure_reasons], summary.shards);
-        let (reasons, shards) = before.map(of).unwrap_or_default();
-        let told = Told { reasons, shards, ..Told::default() };
+        let of = |summary: Summary| {
+            (vec![summary.failure_reasons], summary.shards, summary.generator.unwrap_or_default().stalls)
+        };
+        let (reasons, shards, stalls) = before.map(of).unwrap_or_default();
+        let told = Told { reasons, shards, stalls, ..Told::default() };
         (recompute(&run.records(), document, thresholds, told)?, run.path().to_owned())
     };
     show_percentiles(&mut summary, &args.show.percentiles, &folder).map_err(Failure::usage)?;
@@ -148,7 +150,8 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
     if run.join(headway_records::folder::RECORDS).is_file() {
         let run = RunFolder::open(run)?;
         let document = Manifest::read(&run.plan())?;
-        let fresh = recompute(&run.records(), document, asked.to_vec(), Told::default())?;
+        let stalls = summary.generator.as_ref().map_or(Vec::new(), |generator| generator.stalls.clone());
+        let fresh = recompute(&run.records(), document, asked.to_vec(), Told { stalls, ..Told::default() })?;
         let missing = fresh.not_computed.into_iter().filter(|(path, _)| path.starts_with("thresholds."));
         summary.not_computed.extend(missing);
         summary.thresholds = fresh.thresholds;

@@ -80,7 +80,7 @@ impl AuditSettings {
                 _ => None,
             },
             expect: args.expect,
-            time_scale: args.tolerance,
+            lateness: args.tolerance,
             by_threads,
             percentiles: args.percentiles.clone(),
             quantiles: match args.quantiles {

@@ -537,7 +537,8 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
 pub(super) fn tolerances(args: &ToleranceArgs) -> Vec<Override> {
     let one = |tolerance: &Tolerance| {
         let (name, value) = match tolerance {
-            Tolerance::TimeScale(scale) => ("time-scale", scale.to_string()),
+            Tolerance::Effect(share) => ("effect", share.to_string()),
+            Tolerance::Lateness(lateness) => ("lateness", lateness.to_string()),
             Tolerance::SentShare(share) => ("sent-share", share.to_string()),
         };
         Override { lead: format!("--tolerance {name}="), ..Override::text("", "tolerances", name, &value) }

@@ -5,7 +5,7 @@ use super::shard;
 use crate::args::LoadArgs;
 use crate::repeat;
 use anyhow::{Result, bail};
-use headway_base::{Nanos, TimeScale};
+use headway_base::{Lateness, Nanos};
 use headway_engine::plan_words::{Lengths, headline, lengths, of_logs, requests_of_work};
 use headway_engine::{RunSpec, plan_summary};
 use headway_report::format::time;
@@ -34,7 +34,9 @@ pub struct Load {
     /// Lengths of ramp, warm-up and hold, where the load is these.
     pub lengths: Option<Lengths>,
     /// The longest lateness that is forgiven, where the user set one.
-    pub time_scale: Option<TimeScale>,
+    pub lateness: Option<Lateness>,
+    /// By how much the generator's own delays may move a number.
+    pub effect: Option<f64>,
     /// Share of the plan that may stay unsent, where the user set one.
     pub unsent: Option<f64>,
 }
@@ -74,7 +76,8 @@ impl Load {
             requests: requests.or_else(|| requests_of_work(&plan)),
             assumed: Vec::new(),
             overridden: Vec::new(),
-            time_scale: scenario.settings.time_scale,
+            lateness: scenario.settings.lateness,
+            effect: scenario.settings.effect,
             unsent: scenario.settings.unsent,
             in_total: false,
             lengths,
@@ -159,7 +162,8 @@ impl Load {
             ramp_s: seconds(|l| l.ramp),
             overridden: self.overridden.clone(),
             tolerated_unsent: self.unsent,
-            time_scale_s: self.time_scale.map(|scale| scale.length().as_secs_f64()),
+            tolerated_effect: self.effect,
+            time_scale_s: self.lateness.map(|lateness| lateness.length().as_secs_f64()),
             ..plan_summary(&self.plan)
         }
     }

@@ -26,8 +26,8 @@ pub use study::StudySettings;
 use crate::args::{OutputArgs, RunArgs, WaitArgs};
 use crate::output;
 use anyhow::{Context as _, Result, anyhow, bail};
+use headway_base::Lateness;
 use headway_base::Nanos;
-use headway_base::TimeScale;
 use headway_engine::destination::{Address, LONGEST_MEETING};
 use headway_engine::live::DEFAULT_LATE;
 use headway_engine::otlp::Collector;
@@ -144,7 +144,7 @@ impl RunSettings {
             interval: interval(args.interval, &target, &load.plan)?,
             answer: scenario.settings.answer.clone(),
             spread: scenario.settings.spread.unwrap_or(false),
-            wait: waiting(args.wait, load.time_scale)?,
+            wait: waiting(args.wait, load.lateness)?,
             start: args.start_at.as_deref().map(start).transpose()?,
             late: args.late.unwrap_or(DEFAULT_LATE),
             sources: args.local_addr.iter().flat_map(|sources| sources.iter().copied()).collect(),
@@ -313,19 +313,19 @@ fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {
     }
 }
 
-/// How to wait. A wake-up is late by the time scale of the verdict, where that is given.
+/// How to wait. A wake-up is late by the lateness that the verdict forgives, where that is given.
 ///
 /// # Errors
 /// Flags that exclude each other.
-pub fn waiting(args: WaitArgs, scale: Option<TimeScale>) -> Result<wait::Settings> {
+pub fn waiting(args: WaitArgs, lateness: Option<Lateness>) -> Result<wait::Settings> {
     if args.realtime && args.wait == wait::Strategy::Spin {
         bail!(
             "--realtime and --wait spin: a worker that never sleeps would freeze its core; leave one of the two out"
         );
     }
     let default = wait::Settings::default();
-    let time_scale = scale.map_or(default.time_scale, TimeScale::length);
-    Ok(wait::Settings { strategy: args.wait, realtime: args.realtime, time_scale, ..default })
+    let lateness = lateness.map_or(default.lateness, Lateness::length);
+    Ok(wait::Settings { strategy: args.wait, realtime: args.realtime, lateness, ..default })
 }
 
 /// Reads `+5s`, `barrier`, `barrier(20m)` or an RFC 3339 time.

@@ -90,7 +90,7 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("print_scenario", &["--print-scenario"], Refused, Refused),
     ("thresholds", &["--threshold", "p(50)<7ms"], Obeyed, Obeyed),
     ("abort_on_crossed", &["--abort-on-crossed"], Refused, Refused),
-    ("tolerances", &["--tolerance", "time-scale=5ms"], Obeyed, Obeyed),
+    ("tolerances", &["--tolerance", "lateness=5ms"], Obeyed, Obeyed),
     ("baseline", &["--baseline", "/tmp"], Refused, Refused),
     ("fail_if", &["--fail-if", "p(99) slower by 5%"], Refused, Refused),
     ("across", &["--across", "rate"], Refused, Refused),

@@ -42,18 +42,22 @@ fn a_bare_url_says_what_it_assumes() {
 }
 
 #[test]
-fn a_tolerance_is_one_of_the_ladder_by_flag_and_by_file() {
-    let told = |line: &str| resolve(line).unwrap().spec.shown.time_scale_s;
-    assert_eq!(told("h --tolerance time-scale=5ms"), Some(0.005));
-    assert_eq!(told("h --tolerance time-scale=1ms --tolerance time-scale=0.1s"), Some(0.1));
-    assert_eq!(told("h"), None);
-    for wrong in ["time-scale=3ms", "time-scale=5", "time-scale="] {
+fn a_tolerance_is_of_the_effect_or_of_lateness_itself() {
+    let shown = |line: &str| resolve(line).unwrap().spec.shown;
+    let told = |line: &str| (shown(line).time_scale_s, shown(line).tolerated_effect);
+    assert_eq!(told("h --tolerance lateness=5ms"), (Some(0.005), None));
+    assert_eq!(told("h --tolerance lateness=1ms --tolerance lateness=0.1s"), (Some(0.1), None));
+    assert_eq!(told("h --tolerance effect=10%"), (None, Some(0.1)));
+    assert_eq!(told("h"), (None, None));
+    for wrong in ["lateness=0ms", "lateness=5", "lateness="] {
         let told = error(&format!("h --tolerance {wrong}"));
-        assert!(told.contains("write 1ms, 2ms, 5ms, 10ms, 20ms, 50ms or 100ms"), "{told}");
+        assert!(told.contains("write a span of time above 0, as 1ms or 500us"), "{told}");
     }
+    let told = error("h --tolerance time-scale=5ms");
+    assert!(told.contains("write lateness=1ms to judge lateness itself"), "{told}");
     for wrong in ["late=1%", "5ms"] {
         let told = error(&format!("h --tolerance {wrong}"));
-        assert!(told.contains("write time-scale=5ms or sent-share=5%"), "{told}");
+        assert!(told.contains("write effect=5%, lateness=1ms or sent-share=5%"), "{told}");
     }
 }
 

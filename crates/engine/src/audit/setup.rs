@@ -100,7 +100,7 @@ pub(super) fn setup(
             plan: settings.expect.map(|expect| law(expect, stretch)),
             resolution: stretch.grid,
             rate: (seconds(&judged) > 0.0).then(|| chosen.starts.n as f64 / seconds(&judged)),
-            tolerances: Tolerances { time_scale: settings.time_scale, ..Tolerances::default() },
+            tolerances: Tolerances { lateness: settings.lateness, ..Tolerances::default() },
             ..Setup::default()
         },
         users: users(read),

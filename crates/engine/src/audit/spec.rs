@@ -3,7 +3,7 @@
 use super::first_pass::Read;
 use crate::Error;
 use anyhow::anyhow;
-use headway_base::{Nanos, Rate, TimeScale};
+use headway_base::{Lateness, Nanos, Rate};
 use headway_stats::audit::QuantileRule;
 use headway_stats::summary::Stream;
 use headway_workload::Process;
@@ -33,7 +33,7 @@ pub struct AuditSpec {
     /// What the load was meant to be.
     pub expect: Option<Expect>,
     /// The longest lateness that is forgiven; none: by the service times.
-    pub time_scale: Option<TimeScale>,
+    pub lateness: Option<Lateness>,
     /// Sizes of the groups of users.
     pub by_threads: Vec<u64>,
     /// Percentiles of the tables.
@@ -114,7 +114,7 @@ impl AuditSpec {
             success_only: false,
             stream: None,
             expect: None,
-            time_scale: None,
+            lateness: None,
             by_threads: Vec::new(),
             percentiles: vec![90.0, 95.0, 99.0],
             quantiles: QuantileRule::Smallest,

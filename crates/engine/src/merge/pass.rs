@@ -85,6 +85,7 @@ fn pass(
 ) -> Result<Passed, Stopped> {
     let mut recomputed =
         Recomputed::new(manifest.clone(), shards.plan.clone(), thresholds).map_err(Error::Unreadable)?;
+    recomputed.held_up(&shards.told());
     let metadata = manifest.log_metadata().map_err(Error::Unwritable)?;
     let mut log = NewLog::beside(&out.records(), &metadata).map_err(unwritable)?;
     let (to_log, for_log) = sync_channel::<Arc<Vec<Record>>>(WAITING);

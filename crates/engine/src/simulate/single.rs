@@ -104,6 +104,10 @@ impl<S: RecordSink> RecordSink for Until<'_, S> {
         self.to.users(at, change);
     }
 
+    fn stood_still(&mut self, from: Nanos, to: Nanos) {
+        self.to.stood_still(from, to);
+    }
+
     fn tick(&mut self, now: Nanos) {
         self.to.tick(now);
     }

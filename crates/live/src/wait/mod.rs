@@ -47,7 +47,7 @@ pub struct Settings {
     /// Whether workers have real-time priority.
     pub realtime: bool,
     /// The time scale L: [`Strategy::Auto`] counts wake-ups that are later than a quarter of it.
-    pub time_scale: Nanos,
+    pub lateness: Nanos,
     /// Where this machine says what it has.
     pub machine: Machine,
 }
@@ -57,7 +57,7 @@ impl Default for Settings {
         Settings {
             strategy: Strategy::Auto,
             realtime: false,
-            time_scale: Nanos::from_millis(1),
+            lateness: Nanos::from_millis(1),
             machine: Machine::default(),
         }
     }
@@ -240,7 +240,7 @@ impl Held {
             idle_loops,
             realtime: watchdog.is_some(),
             realtime_lost: watchdog.map_or(0, Watchdog::lost),
-            late_after: policy::late_after(self.settings.time_scale),
+            late_after: policy::late_after(self.settings.lateness),
         }
     }
 }

@@ -138,14 +138,14 @@ pub struct Halting {
 }
 
 /// The lateness from which on a wake-up counts as late: a quarter of the time scale.
-pub fn late_after(time_scale: Nanos) -> Nanos {
-    Nanos(time_scale.0 / 4)
+pub fn late_after(lateness: Nanos) -> Nanos {
+    Nanos(lateness.0 / 4)
 }
 
 impl Halting {
     /// Late is what is later than [`late_after`].
-    pub fn at(time_scale: Nanos) -> Halting {
-        Halting { limit: late_after(time_scale), n: 0, late: 0 }
+    pub fn at(lateness: Nanos) -> Halting {
+        Halting { limit: late_after(lateness), n: 0, late: 0 }
     }
 
     /// The lateness beyond which a wake-up is late.
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn late_wake_ups_are_harmful_by_their_share_at_the_time_scale() {
+    fn late_wake_ups_are_harmful_by_their_share_at_the_lateness() {
         let harmful = |scale, late: &[Nanos]| {
             let mut halting = Halting::at(scale);
             late.iter().for_each(|&late| {

@@ -45,7 +45,7 @@ impl<'a> Waiter<'a> {
                 Strategy::Auto => Horizon::by_lateness(),
                 Strategy::Sleep | Strategy::Spin => Horizon::fixed(SHORTEST),
             },
-            halting: Halting::at(settings.time_scale),
+            halting: Halting::at(settings.lateness),
             neighbours: Neighbours::default(),
             queued: None,
             wakeups: Wakeups::default(),

@@ -134,7 +134,7 @@ fn statistic_of(summary: &Summary, of: &Quantity<'_>, statistic: Statistic) -> C
     let Some(value) = statistic.value(spread) else {
         return Cell { why: why(false), ..Cell::toned(Tone::Faint, "-") };
     };
-    let mark = words::generator_share::mark(spread, key);
+    let mark = words::generator_share::mark(summary, of.block, spread, key);
     let shown = (of.show)(value);
     let (tone, text) =
         if lower { (Tone::Warn, format!("> {shown}{mark}")) } else { (Tone::Plain, shown + mark) };

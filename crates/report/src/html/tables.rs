@@ -116,7 +116,7 @@ pub(super) fn rules(page: &mut Markup, summary: &Summary) {
         "A rule passes if the 95 % interval of its value lies inside what is tolerated, fails if it lies outside, and is \
          undecided if it lies astride.",
     );
-    if let Some(text) = words::time_scale(summary) {
+    if let Some(text) = words::lateness(summary) {
         page.element("p", "", &format!("Of the load verdict, {text}."));
     }
     table_of_rules(page, "Rules of the load verdict", &verdict.rules);

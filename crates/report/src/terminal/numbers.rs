@@ -45,7 +45,7 @@ pub(super) fn arrivals(page: &mut Page, summary: &Summary) {
     if summary.lag.n > 0 || summary.blocked.n > 0 {
         table(page, &content::run::lateness(summary), "");
         let late = summary.lag.max.is_some_and(|max| max > 0.0);
-        if let Some(text) = words::time_scale(summary).filter(|_| late) {
+        if let Some(text) = words::lateness(summary).filter(|_| late) {
             page.labelled("", Tone::Faint, &text);
         }
     }

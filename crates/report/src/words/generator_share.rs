@@ -1,14 +1,43 @@
 //! What the generator's own delays may have added to response times, in words.
+//!
+//! By what they did to the numbers (`effect`) where that is told, else by the bound on each number.
 
 use crate::format::time;
 use headway_stats::Summary;
-use headway_stats::summary::Spread;
+use headway_stats::summary::{Interval, NumberEffect, RuleOutcome, Spread};
 
-/// What stands behind a number of which more than 5 % may be the generator's own delay.
-pub fn mark(spread: &Spread, name: &str) -> &'static str {
-    let marked =
-        |share: &headway_stats::summary::GeneratorShare| share.marked().any(|(marked, _)| marked == name);
-    if spread.generator_share.as_ref().is_some_and(marked) { "*" } else { "" }
+/// A number that is not judged is marked from here on, as a share of the undisturbed one.
+const MARKED: f64 = 0.05;
+
+fn is_marked(number: &NumberEffect) -> bool {
+    match number.outcome {
+        Some(outcome) => outcome != RuleOutcome::Pass,
+        None => number.effect[1].is_none_or(|most| most > MARKED),
+    }
+}
+
+/// The numbers that may be off by more than is tolerated, each with the range that it lies in without the generator's delays.
+fn all(summary: &Summary) -> Vec<(&str, Interval)> {
+    let share = summary.response.generator_share.as_ref();
+    match &summary.verdict.effect {
+        Some(effect) => {
+            let times = effect.numbers.iter().filter(|number| number.number != "failed" && is_marked(number));
+            times.map(|number| (number.number.as_str(), number.undisturbed)).collect()
+        }
+        None => share.map_or(Vec::new(), |share| share.marked().collect()),
+    }
+}
+
+/// What stands behind such a number of the response time; `block` is where in the document it stands.
+pub fn mark(summary: &Summary, block: &str, spread: &Spread, name: &str) -> &'static str {
+    let marked = match (block, &summary.verdict.effect) {
+        ("response", Some(_)) => all(summary).iter().any(|(marked, _)| *marked == name),
+        _ => spread
+            .generator_share
+            .as_ref()
+            .is_some_and(|share| share.marked().any(|(marked, _)| marked == name)),
+    };
+    if marked { "*" } else { "" }
 }
 
 /// The lower ends of the response times: without the delays that the generator may have added; none where no bound on them is known.
@@ -28,18 +57,18 @@ pub fn least(response: &Spread) -> Option<Spread> {
     })
 }
 
-/// What the mark means, with both ends of each marked number of the response time; none without any.
+/// What the mark means, with the range of each marked number of the response time; none without any.
 pub fn marked(summary: &Summary) -> Option<String> {
-    let share = summary.response.generator_share.as_ref()?;
     let between = |(name, [low, high]): (&str, [f64; 2])| {
         let name = if name == "p999" { "p99.9" } else { name };
         format!("{name} {} to {}", time(low), time(high))
     };
-    let ends: Vec<String> = share.marked().map(between).collect();
+    let ends: Vec<String> = all(summary).into_iter().map(between).collect();
+    let served = if summary.verdict.effect.is_some() { "" } else { ", if the target serves in order" };
     (!ends.is_empty()).then(|| {
         format!(
             "More than 5 % of this response time may be the generator's own delay. Without that delay it would lie in \
-             these ranges, if the target serves in order: {}.",
+             these ranges{served}: {}.",
             ends.join("; ")
         )
     })

@@ -42,7 +42,7 @@ use crate::format::{count, instant, plural, share, share_of, time};
 use headway_base::Outcome;
 use headway_stats::Summary;
 use headway_stats::summary::{
-    FindingId, LoadVerdict, RuleOutcome, RuleResult, ShardCoverage, ShardLog, Source, TimeScaleFrom,
+    FindingId, LoadVerdict, RuleId, RuleOutcome, RuleResult, ShardCoverage, ShardLog, Source,
 };
 use std::collections::BTreeMap;
 
@@ -124,20 +124,12 @@ pub fn load(summary: &Summary) -> Answer {
     Answer { word, meaning, tone }
 }
 
-/// Up to which lateness nothing is held against the load, and why; none where it is not known when requests were due.
-pub fn time_scale(summary: &Summary) -> Option<String> {
-    let forgiven = format!("lateness of up to L = {} is forgiven", time(summary.verdict.time_scale_s?));
-    Some(match summary.verdict.time_scale.as_ref()? {
-        TimeScaleFrom::Measured { step, p10_s, .. } => {
-            let whose = if summary.by_label.len() > 1 { format!(" of step {step}") } else { String::new() };
-            format!("{forgiven}: 9 in 10 service times{whose} are at least {}", time(*p10_s))
-        }
-        TimeScaleFrom::ConnectTimeout { timeout_s } => {
-            format!("{forgiven}: an attempt to connect may take {}", time(*timeout_s))
-        }
-        TimeScaleFrom::Set => format!("{forgiven}, as --tolerance says"),
-        TimeScaleFrom::Default => format!("{forgiven}: no service time is known"),
-    })
+/// Up to which lateness nothing is held against the load, where lateness itself is; none where it is not.
+pub fn lateness(summary: &Summary) -> Option<String> {
+    let judged =
+        |rule: &RuleResult| rule.rule == RuleId::LateShare && rule.outcome != RuleOutcome::NotApplicable;
+    let forgiven = summary.verdict.lateness_s.filter(|_| summary.verdict.rules.iter().any(judged))?;
+    Some(format!("lateness of up to L = {} is forgiven", time(forgiven)))
 }
 
 /// `sent 58 % of the plan: the cap of 1 connection was full`, where that is what makes the load INVALID.

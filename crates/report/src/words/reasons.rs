@@ -161,7 +161,7 @@ fn is_lateness(id: &ReasonId) -> bool {
     matches!(
         id,
         Finding(FindingId::Late | FindingId::Bunched)
-            | Rule(RuleId::LateShare | RuleId::Bunching | RuleId::Dispersion)
+            | Rule(RuleId::Effect | RuleId::LateShare | RuleId::Bunching | RuleId::Dispersion)
     )
 }
 
@@ -237,7 +237,9 @@ fn from_rule(rule: &RuleResult) -> Reason {
         text,
         evidence: evidence(rule),
         at: Vec::new(),
-        next: (!failed).then_some("A longer run, or a higher rate, decides it.".into()),
+        // What queues disagree about does not get less with more requests.
+        next: (!failed && rule.rule != RuleId::Effect)
+            .then_some("A longer run, or a higher rate, decides it.".into()),
     }
 }
 
@@ -252,7 +254,7 @@ fn covered(finding: &FindingId) -> &'static [RuleId] {
         FindingId::Unsent | FindingId::UnsentSteps => {
             &[RuleId::SentShare, RuleId::RequestsSent, RuleId::AllIssued]
         }
-        FindingId::Late => &[RuleId::LateShare],
+        FindingId::Late => &[RuleId::LateShare, RuleId::Effect],
         FindingId::Uplink => &[RuleId::DepartedLate],
         FindingId::Bunched | FindingId::Smoothed | FindingId::Serialised => {
             &[RuleId::Bunching, RuleId::Dispersion]
@@ -317,7 +319,7 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
         Finding(FindingId::Unsent) | Rule(RuleId::SentShare) | Rule(RuleId::RequestsSent) => {
             "Lower the rate, or raise `connections:` or `max-wait:`. Do so until every arrival starts."
         }
-        Finding(FindingId::Late) | Rule(RuleId::LateShare) => {
+        Finding(FindingId::Late) | Rule(RuleId::LateShare | RuleId::Effect) => {
             "Leave `pauses:` out of the model, or make them shorter. Keep them to see a generator that stands still."
         }
         Finding(FindingId::Bunched)
@@ -374,7 +376,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
         Finding(FindingId::Unsent) | Rule(RuleId::SentShare) | Rule(RuleId::RequestsSent) => {
             "Lower the rate, or raise -c, --threads or --max-wait. Do so until every arrival starts."
         }
-        Finding(FindingId::Late) | Rule(RuleId::LateShare) => match kind {
+        Finding(FindingId::Late) | Rule(RuleId::LateShare | RuleId::Effect) => match kind {
             Kind::Open | Kind::Sessions => {
                 "Give the generator idle cores (--threads) or another machine. Or lower the rate."
             }
@@ -417,6 +419,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
     match (&rule.rule, rule.window) {
         (RuleId::SentShare, _) => "the share of arrivals that were sent".into(),
         (RuleId::RequestsSent, _) => "the share of later requests that were sent".into(),
+        (RuleId::Effect, _) => "what the generator's delays did to the numbers".into(),
         (RuleId::LateShare, _) => "the share released late".into(),
         (RuleId::DepartedLate, _) => "the share that left this machine late".into(),
         (RuleId::Bunching, _) => "bunching (CoV^2 started - intended)".into(),
@@ -438,13 +441,14 @@ pub fn rule_title(rule: &RuleResult) -> String {
 /// Whether the statistic of a rule is a share.
 fn is_share(rule: &RuleId) -> bool {
     use RuleId::{
-        AllIssued, DepartedLate, LateShare, RequestsSent, SentShare, ShardsTogether, SocketsHeld, StoodStill,
-        UsersHeld,
+        AllIssued, DepartedLate, Effect, LateShare, RequestsSent, SentShare, ShardsTogether, SocketsHeld,
+        StoodStill, UsersHeld,
     };
     matches!(
         rule,
         SentShare
             | RequestsSent
+            | Effect
             | LateShare
             | DepartedLate
             | UsersHeld
@@ -468,6 +472,7 @@ pub fn rule_value(rule: &RuleResult) -> String {
     match (rule.value, rule.interval) {
         (None, _) => "no value".into(),
         (Some(value), None) => rule_number(rule, value),
+        (Some(_), Some(_)) if rule.rule == RuleId::Effect => format!("range {}", rule_interval(rule)),
         (Some(value), Some(_)) => {
             format!("{}, 95 % interval {}", rule_number(rule, value), rule_interval(rule))
         }

@@ -159,6 +159,7 @@ fn by_users(why: &Why) -> Option<String> {
 
 fn by_rule(why: &Why) -> Option<String> {
     Some(match *why {
+        Why::Evidence => "what it did to the numbers is judged".into(),
         Why::OtherWorkload => "not for this kind of workload".into(),
         Why::NoRule => "no rule applies to this kind of workload".into(),
         Why::NothingToCompare => "there is no plan to compare with".into(),

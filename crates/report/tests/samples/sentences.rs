@@ -1,11 +1,13 @@
 //! Evidence of every finding and of every remark, one sample at least for each kind, and for each of what changes its sentence.
 
 use headway_stats::summary::evidence::{
-    Cause, FailedStep, FirstStamp, GeneratorCause, HeldBackBy, Load, Loop, LostShard, Model, Moving,
-    NoSteadyState, NotCompared, Off, OpenLoad, OpenRule, Reading, Reference, Remark, Remedy, Run, ShortShard,
-    Starts, VariesLess,
+    Cause, FailedStep, FirstStamp, GeneratorCause, HeldBackBy, Load, Loop, LostShard, Model, MovedNumber,
+    Moving, NoSteadyState, NotCompared, Off, OpenLoad, OpenRule, Reading, Reference, Remark, Remedy, Run,
+    ShortShard, Starts, VariesLess,
 };
-use headway_stats::summary::{Evidence, FindingId, Grows, Infinite, LoadVerdict, Pattern, RuleId, Unsteady};
+use headway_stats::summary::{
+    EffectBasis, Evidence, FindingId, Grows, Infinite, LoadVerdict, Pattern, RuleId, Unsteady,
+};
 
 /// All of it: by the tags of findings, then the remarks.
 pub fn all() -> Vec<(String, Vec<Evidence>)> {
@@ -32,7 +34,9 @@ fn of(id: &FindingId) -> Vec<Evidence> {
             .map(|cause| {
                 Load::Late { share: 0.0123, after_s: 0.001, p99_s: 0.001_31, max_s: 0.047, cause }.into()
             })
-            .into(),
+            .into_iter()
+            .chain(moved())
+            .collect(),
         FindingId::Uplink => [None, Some(1.25e8)]
             .map(|bytes_per_s| Load::Uplink { late: 500, n: 10_000, after_s: 0.001, bytes_per_s }.into())
             .into(),
@@ -285,6 +289,31 @@ fn failed(step: &str, failed: &str) -> FailedStep {
 
 fn infinite() -> [Infinite; 4] {
     [Infinite::MeanService, Infinite::MeanWait, Infinite::ServiceVariance, Infinite::WaitVariance]
+}
+
+/// What lateness did to numbers.
+fn moved() -> Vec<Evidence> {
+    let number = |number: &str, off| MovedNumber { number: number.into(), off };
+    let of = |sure, basis, numbers: Vec<MovedNumber>| {
+        let cause = GeneratorCause::Stalls { n: 12, longest_s: 0.047 };
+        Load::Moved { sure, numbers, basis, p99_s: 0.001_31, max_s: 0.047, cause }.into()
+    };
+    let between = |low, high| [Some(low), Some(high)];
+    vec![
+        of(
+            true,
+            EffectBasis::Ensemble,
+            vec![number("p95", between(0.12, 0.31)), number("p99", between(-0.4, -0.2))],
+        ),
+        of(true, EffectBasis::Ensemble, vec![number("mean", [Some(0.4), None])]),
+        of(false, EffectBasis::Bound, vec![number("mean", between(0.0, 0.07))]),
+        of(
+            false,
+            EffectBasis::FromStart,
+            vec![number("p90", between(-0.08, 0.0)), number("p95", between(-0.08, 0.11))],
+        ),
+        of(false, EffectBasis::FromStart, vec![number("failed", [None, None])]),
+    ]
 }
 
 fn unsent() -> Vec<Evidence> {

@@ -5,6 +5,7 @@ use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
 use crate::cells::Fine;
 use crate::delays::Ended;
 use crate::departures;
+use crate::effect::{Found, Place, Tolerance};
 use crate::findings::{FindingContext, find_all, length_for_intervals, no_mean, unsteady};
 use crate::generator_share::{self, shares};
 use crate::pattern::{Judged, pattern};
@@ -15,12 +16,11 @@ use crate::series::Level;
 use crate::setup::{Facts, Workload};
 use crate::summary::{
     self, Curves, LabelSummary, LimitedBy, NotComputed, PercentileCurves, RateSummary, SeriesRow, Summary,
-    Tail, TimeScaleFrom, Why,
+    Tail, Why,
 };
 use crate::thresholds::measure::MetricsView;
-use crate::time_scale;
 use crate::users::Cycle;
-use headway_base::{Nanos, Outcome, TimeScale, Trigger};
+use headway_base::{Nanos, Outcome, Trigger};
 use std::collections::BTreeMap;
 
 /// Why something is null, by its path in the document.
@@ -29,37 +29,38 @@ type Missing = NotComputed;
 impl Analysis {
     /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
     pub fn finish(mut self, facts: Facts) -> Summary {
-        let Analysis { setup, starts, streams, arrivals, delays, requests, thresholds, .. } = &mut self;
+        let Analysis { setup, starts, arrivals, delays, effect, requests, thresholds, .. } = &mut self;
         let plan = setup.plan.as_ref();
         let mut take = |ended: &Ended, least| push_least(requests, thresholds, ended, least);
         starts.drain_all(|start| {
             if let Some(delays) = delays {
                 delays.started(&start, &mut take);
             }
+            if let Some(effect) = effect {
+                effect.started(&start);
+            }
             arrivals.started(&start, plan);
         });
         if let Some(delays) = delays {
             delays.finish(take);
         }
-        streams.drain_all(plan);
+        let effect = self.effect(&facts);
+        self.streams.drain_all(self.setup.plan.as_ref());
 
         let until = self.until(&facts);
         self.series.settle(until - self.measured.start, self.setup.resolution);
         self.arrivals.settle(until, self.setup.plan.as_ref());
         // Twenty segments of one transient are no twenty samples.
         let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
-        let time_scale = self.time_scale(&facts);
-        let scale = time_scale.0;
-        let mut summary = self.head(&facts, until, scale);
+        let stay = departures::forgiven(&self.requests, self.setup.tolerances.lateness).length();
+        let mut summary = self.head(&facts, until, stay);
         if self.arrivals.compares {
-            summary.verdict.time_scale_s = Some(scale.length().as_secs_f64());
-            summary.verdict.time_scale = Some(time_scale.1);
+            summary.verdict.lateness_s = Some(self.arrivals.lateness.length().as_secs_f64());
         }
         let mut missing = BTreeMap::new();
         let arrivals = arrivals_result(
             &self.arrivals,
             &self.streams,
-            scale,
             self.setup.plan.as_ref(),
             &self.setup.labels,
             until,
@@ -77,7 +78,7 @@ impl Analysis {
             missing.insert("rate.offered".into(), Why::DueNotTold.into());
         }
         summary.not_computed = missing;
-        self.verdict_into(&mut summary, &facts, (&arrivals, scale), filled);
+        self.verdict_into(&mut summary, &facts, (&arrivals, stay, effect.as_ref()), filled);
         if self.is_fixed_work() {
             let of_interval = |path: &str| path.contains(".ci95.") || path.ends_with(".interval");
             let reasons = summary.not_computed.iter_mut().filter(|(path, _)| of_interval(path));
@@ -106,22 +107,31 @@ impl Analysis {
         until.max(self.measured.start)
     }
 
-    /// The time scale at which lateness is judged, and how it came about.
-    fn time_scale(&self, facts: &Facts) -> (TimeScale, TimeScaleFrom) {
-        let connecting = facts.plan.as_ref().filter(|_| self.setup.workload == Workload::Connecting);
-        let attempt = connecting.and_then(|plan| plan.connect_timeout_s).map(Nanos::from_secs_f64);
-        time_scale::of(&self.requests, &self.setup.labels, self.setup.tolerances.time_scale, attempt)
+    /// What the generator's delays did to the numbers, where that can be told.
+    fn effect(&mut self, facts: &Facts) -> Option<Found> {
+        let here = facts.generator.as_ref().and_then(|generator| generator.same_host_as_target);
+        let place = if here == Some(false) { Place::Elsewhere } else { Place::PerhapsHere };
+        let tolerance = Tolerance { share: self.setup.tolerances.effect, ..Tolerance::default() };
+        self.effect.take()?.finish(place, &tolerance)
     }
 
-    fn head(&self, facts: &Facts, until: Nanos, scale: TimeScale) -> Summary {
+    /// Why it cannot.
+    fn no_effect(&self) -> Why {
+        match self.setup.workload {
+            Workload::Foreign => Why::DueNotTold,
+            _ if self.setup.sharded => Why::OtherShards,
+            _ => Why::NoObservations,
+        }
+    }
+
+    fn head(&self, facts: &Facts, until: Nanos, stay: Nanos) -> Summary {
         let requests = &self.requests;
         let started: u64 = self.arrivals.segments.iter().map(|s| s.all).sum();
         let seconds = (until - self.measured.start).as_secs_f64();
         let bytes_per_s = (seconds > 0.0).then(|| requests.bytes_sent as f64 / seconds);
         let mut generator = facts.generator.clone();
         if let Some(generator) = &mut generator {
-            generator.departures =
-                departures::summary(&facts.departures, &self.measured, scale.length(), bytes_per_s);
+            generator.departures = departures::summary(&facts.departures, &self.measured, stay, bytes_per_s);
             generator.send_cost_s = generator.send_cost_s.or(facts.send_cost.map(Nanos::as_secs_f64));
         }
         Summary {
@@ -341,7 +351,7 @@ impl Analysis {
         &self,
         summary: &mut Summary,
         facts: &Facts,
-        (arrivals, scale): (&ArrivalsResult, TimeScale),
+        (arrivals, stay, effect): (&ArrivalsResult, Nanos, Option<&Found>),
         filled: usize,
     ) {
         let tolerances = &self.setup.tolerances;
@@ -353,7 +363,9 @@ impl Analysis {
             plan: self.setup.plan.as_ref(),
             kept: &self.arrivals,
             streams: &self.streams,
-            scale,
+            stay,
+            effect,
+            no_effect: self.no_effect(),
             arrivals,
             requests: &self.requests,
             loops: self.loops.as_ref(),
@@ -370,6 +382,7 @@ impl Analysis {
             simulated: facts.source == summary::Source::Sim,
         };
         summary.verdict.rules = rules::apply(&evidence);
+        summary.verdict.effect = effect.map(summary::Effect::from);
         summary.verdict.load = rules::verdict(&summary.verdict.rules);
         summary.verdict.limited_by = self.limited_by(facts, summary.measured.n);
         if summary.verdict.load.is_none() {
@@ -383,7 +396,8 @@ impl Analysis {
         let known = summary.response.generator_share.is_some();
         let timeout = facts.plan.as_ref().and_then(|plan| plan.timeout_s).map(Nanos::from_secs_f64);
         let sight = MetricsView::new(&self.requests, &self.arrivals, filled, seconds)
-            .with_ends(known, summary.vouch(), scale, tolerances.unsent)
+            .with_ends(known, summary.vouch(), tolerances.unsent)
+            .with_effect(effect.filter(|_| self.setup.workload == Workload::Open))
             .with_timeout(timeout);
         let cut_short = summary.measured.interrupted;
         summary.thresholds = self.thresholds.results(&sight, cut_short, &mut summary.not_computed);

@@ -13,18 +13,22 @@
 //! ```
 //!
 //! Blocks of [`BLOCK`] requests bound memory; the state of every replay goes on from block to block, and what is inferred near the
-//! end of a block sees the starts behind it. Deliberately absent: where requests come from, thresholds, and loads in which due
-//! times hang on responses (their two ends are the response from the start and from the intended instant).
+//! end of a block sees the starts behind it. Loads in which due times hang on responses have two ends, the response
+//! from the start and from the intended instant ([`FromStart`]). Deliberately absent: thresholds, and sentences.
 
 mod answers;
 mod block;
 mod clock;
 mod ensemble;
+mod from_start;
+mod join;
 mod range;
 mod replay;
 mod servers;
 
 pub use answers::{Counts, Number, Numbers};
+pub use from_start::FromStart;
+pub(crate) use join::Joined;
 pub use range::{Basis, Found, Judged, NumberFound, Tolerance};
 
 use answers::Answers;
@@ -117,6 +121,8 @@ pub struct Effect {
     early: Option<Ensemble>,
     block: Block,
     measured: Answers,
+    /// Responses as counted from the start, where some requests followed a response.
+    starts: Option<Answers>,
     unstamped: u64,
 }
 
@@ -141,8 +147,19 @@ impl Effect {
             early: Some(Ensemble::default()),
             block: Block::default(),
             measured: Answers::default(),
+            starts: None,
             unstamped: 0,
         }
+    }
+
+    /// Some of the requests follow a response: what the response from the start says is one answer more.
+    pub fn with_starts(self) -> Effect {
+        Effect { starts: Some(Answers::default()), ..self }
+    }
+
+    /// Where the target runs, if it is known by now only.
+    pub fn runs_at(&mut self, place: Place) {
+        self.place = place;
     }
 
     /// The generator stood still then. Hold-ups come in order and do not overlap; one must be told before requests that started
@@ -155,6 +172,9 @@ impl Effect {
     pub fn push(&mut self, request: &Request) {
         if request.counted {
             self.measured.push((request.done - request.intended).0, request.ok);
+            if let Some(starts) = &mut self.starts {
+                starts.push(from_start::of(request), request.ok);
+            }
         }
         self.unstamped += u64::from(!request.stamped);
         self.block.push(request);
@@ -182,7 +202,10 @@ impl Effect {
         if blind && holds && self.place == Place::PerhapsHere {
             members.push(measured.counts());
         }
-        range::judge(&measured.counts(), &members, &self.bound.answers.counts(), tolerance)
+        members.extend(self.starts.as_ref().map(Answers::counts));
+        // Where something follows a response the bound is none.
+        let bound = self.starts.is_none().then(|| self.bound.answers.counts());
+        range::judge(&measured.counts(), &members, bound.as_ref(), Basis::Ensemble, tolerance)
     }
 
     /// Whether it is not told when responses came, of too many of them.

@@ -53,6 +53,8 @@ pub enum Basis {
     Ensemble,
     /// The bound, which is narrower.
     Bound,
+    /// The response from the start and from the intended instant: what was due followed a response.
+    FromStart,
 }
 
 /// What was found about a number.
@@ -104,7 +106,21 @@ impl Found {
     }
 }
 
+impl Found {
+    /// Of the numbers that are judged the one that decides: of those with the worst outcome the one that is the furthest off.
+    pub fn worst(&self) -> Option<&NumberFound> {
+        let outcome = self.outcome();
+        let deciding = self.numbers.iter().filter(|n| n.outcome == Some(outcome));
+        deciding.max_by(|a, b| a.effect[1].total_cmp(&b.effect[1]))
+    }
+}
+
 impl Judged {
+    /// A number as it was measured.
+    pub fn measured(&self, successes: bool, of: impl Fn(&Numbers) -> Option<f64>) -> Option<f64> {
+        of(if successes { &self.measured.successes } else { &self.measured.all })
+    }
+
     /// Both ends of a number: what an undisturbed generator would have measured, and what was measured between them or at one of
     /// them. `of` takes the number from response times, of successes alone or of all, in nanoseconds.
     pub fn ends(&self, successes: bool, of: impl Fn(&Numbers) -> Option<f64>) -> Option<[f64; 2]> {
@@ -131,7 +147,8 @@ fn moved([low, high]: [f64; 2], measured: f64, by: f64) -> [f64; 2] {
 pub(super) fn judge(
     measured: &Counts,
     members: &[Counts],
-    bound: &Counts,
+    bound: Option<&Counts>,
+    basis: Basis,
     tolerance: &Tolerance,
 ) -> Option<Found> {
     if measured.n == 0 {
@@ -142,9 +159,9 @@ pub(super) fn judge(
             Number::Percentile(p) => measured.n as f64 * (1.0 - f64::from(p) / 1_000.0) >= BEYOND - 1e-9,
             _ => true,
         };
-        one(number, decided, (measured, members, bound), tolerance)
+        one(number, decided, (measured, members, bound), basis, tolerance)
     };
-    let shown = |&number: &Number| one(number, false, (measured, members, bound), tolerance);
+    let shown = |&number: &Number| one(number, false, (measured, members, bound), basis, tolerance);
     let numbers = Number::JUDGED.iter().filter_map(judged).chain(Number::SHOWN.iter().filter_map(shown));
     Some(Found {
         numbers: numbers.collect(),
@@ -156,7 +173,8 @@ pub(super) fn judge(
 fn one(
     number: Number,
     decided: bool,
-    (measured, members, bound): (&Counts, &[Counts], &Counts),
+    (measured, members, bound): (&Counts, &[Counts], Option<&Counts>),
+    members_are: Basis,
     tolerance: &Tolerance,
 ) -> Option<NumberFound> {
     let m = measured.get(number)?;
@@ -166,8 +184,11 @@ fn one(
     let [mut least, mut most] = ends(wide);
     least = least.min(ends(moved(plain, m, LESS))[0]);
     // The bound says nothing of the share that failed.
-    let alone = bound.get(number).filter(|_| number != Number::Failed).map(|low| [low.min(m), m]);
-    let mut basis = Basis::Ensemble;
+    let alone = bound
+        .and_then(|bound| bound.get(number))
+        .filter(|_| number != Number::Failed)
+        .map(|low| [low.min(m), m]);
+    let mut basis = members_are;
     let mut range = wide;
     if let Some(alone) = alone {
         let by_bound = ends(alone)[1];

@@ -2,7 +2,7 @@
 
 use super::{FindingContext, of_rule};
 use crate::setup::Workload;
-use crate::summary::evidence::{FailedStep, Load, Off, Reference};
+use crate::summary::evidence::{FailedStep, Load, MovedNumber, Off, Reference};
 use crate::summary::{Finding, RuleId, RuleOutcome, RuleResult, Severity};
 use headway_base::Outcome;
 
@@ -108,15 +108,38 @@ pub(super) fn off_rate(case: &FindingContext) -> Option<Finding> {
 }
 
 pub(super) fn late(case: &FindingContext) -> Option<Finding> {
+    moved(case).or_else(|| started_late(case))
+}
+
+/// What the generator's delays did to the numbers, or may have done.
+fn moved(case: &FindingContext) -> Option<Finding> {
+    let rule = case.rules(&RuleId::Effect).next()?;
+    let open = matches!(rule.outcome, RuleOutcome::Fail | RuleOutcome::Undecided);
+    let effect = case.summary.verdict.effect.as_ref().filter(|_| open)?;
+    let deciding = || effect.numbers.iter().filter(|number| number.outcome == Some(rule.outcome));
+    let numbers = deciding().map(|number| MovedNumber { number: number.number.clone(), off: number.off() });
+    let evidence = Load::Moved {
+        sure: rule.outcome == RuleOutcome::Fail,
+        numbers: numbers.collect(),
+        basis: deciding().next()?.basis,
+        p99_s: case.summary.lag.p99.unwrap_or(0.0),
+        max_s: case.summary.lag.max.unwrap_or(0.0),
+        cause: case.generator_cause(),
+    };
+    Some(Finding { at: case.evidence.late_at(), ..of_rule(rule, evidence) })
+}
+
+/// Of a load whose lateness itself is judged.
+fn started_late(case: &FindingContext) -> Option<Finding> {
     let rule = case.rules(&RuleId::LateShare).next()?;
-    let late: u64 = case.evidence.kept.segments.iter().map(|s| s.late(case.evidence.scale)).sum();
+    let late: u64 = case.evidence.kept.segments.iter().map(|s| s.late).sum();
     if late == 0 || matches!(rule.outcome, RuleOutcome::Pass | RuleOutcome::NotApplicable) {
         return None;
     }
     let lag = &case.summary.lag;
     let evidence = Load::Late {
         share: rule.value.unwrap_or(0.0),
-        after_s: case.evidence.scale.length().as_secs_f64(),
+        after_s: case.evidence.kept.lateness.length().as_secs_f64(),
         p99_s: lag.p99.unwrap_or(0.0),
         max_s: lag.max.unwrap_or(0.0),
         cause: case.generator_cause(),

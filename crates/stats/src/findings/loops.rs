@@ -258,8 +258,8 @@ impl FindingContext<'_> {
 
 /// Arrivals that found no free connection: the load then followed the pace at which these came free.
 fn held_back(case: &FindingContext) -> Option<Finding> {
-    let (kept, scale) = (case.evidence.kept, case.evidence.scale);
-    let waited: u64 = kept.segments.iter().map(|s| s.waited(scale)).sum();
+    let kept = case.evidence.kept;
+    let waited: u64 = kept.segments.iter().map(|s| s.waited()).sum();
     let n = case.released();
     let never = case.count(Outcome::Shed);
     if waited + never == 0 {
@@ -296,7 +296,7 @@ fn slowdown(case: &FindingContext) -> Option<f64> {
     let mean = |with: bool| {
         let segments = case.evidence.kept.segments.iter().zip(&case.service);
         let (n, sum) = segments
-            .filter(|(s, _)| (s.waited(case.evidence.scale) > 0) == with)
+            .filter(|(s, _)| (s.waited() > 0) == with)
             .filter_map(|(_, service)| *service)
             .fold((0u64, 0.0), |(n, sum), (m, mean)| (n + m, sum + m as f64 * mean));
         (n > 0).then(|| sum / n as f64)

@@ -133,7 +133,10 @@ pub(super) fn short_run(case: &FindingContext) -> Option<Finding> {
 }
 
 fn undecided(case: &FindingContext) -> Option<Finding> {
-    let open = |rule: &&RuleResult| rule.outcome == RuleOutcome::Undecided;
+    // What models disagree about is not decided by a longer run.
+    let open = |rule: &&RuleResult| {
+        rule.outcome == RuleOutcome::Undecided && rule.rule != crate::summary::RuleId::Effect
+    };
     let undecided = case.summary.verdict.rules.iter().filter(open);
     let rules: Vec<OpenRule> = undecided
         .map(|rule| OpenRule { rule: rule.rule.clone(), window_s: rule.window, n: rule.n })

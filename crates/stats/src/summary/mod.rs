@@ -18,6 +18,7 @@ mod closed;
 mod connects;
 mod curves;
 mod decoded;
+mod effect;
 pub mod evidence;
 mod failures;
 mod generator;
@@ -47,6 +48,7 @@ pub use closed::{Closed, Estimated, LanesFrom, Pages, Supported, ThreadGroup};
 pub use connects::{ConnectCounts, ConnectRates, ConnectRow, Connects};
 pub use curves::{CurvePoint, Curves, HeadwayBin, HeadwayCurve, HistogramBin, PercentileCurves};
 pub use decoded::Decoded;
+pub use effect::{Effect, EffectBasis, NumberEffect};
 pub use evidence::Evidence;
 pub use failures::{Failure, FailureReason, FailureReasons, LimitMet};
 pub use generator::{
@@ -66,7 +68,7 @@ pub use threshold::{Ends, Open, Operator, SessionsOver, ThresholdOutcome, Thresh
 pub use time_split::{TimePart, TimeSplit};
 pub use verdict::{
     Finding, LimitedBy, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, RuleRow, ScaleEnd, Severity,
-    TimeScaleFrom, Verdict,
+    Verdict,
 };
 
 pub use why::{DependsOn, Disturbance, Grows, PlanPart, Reason, StampsHow, Stated, Unsteady, Why};

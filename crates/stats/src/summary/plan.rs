@@ -88,9 +88,12 @@ pub struct PlanSummary {
     pub connect_timeout_s: Option<f64>,
     /// `--max-wait`.
     pub max_wait_s: Option<f64>,
-    /// `--tolerance time-scale=...`: the longest lateness that is forgiven; null where it was not set.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// `--tolerance lateness=...`: the longest lateness that is forgiven, where lateness itself is judged; null where it was not set.
+    #[serde(rename = "lateness_s", alias = "time_scale_s", skip_serializing_if = "Option::is_none")]
     pub time_scale_s: Option<f64>,
+    /// `--tolerance effect=...`: by how much the generator's own delays may have moved a number; null where it was not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerated_effect: Option<f64>,
     /// `--tolerance sent-share=...`: the share of the plan that may stay unsent; null where it was not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerated_unsent: Option<f64>,

@@ -141,6 +141,7 @@ tags! {
     RuleId {
         "sent-share" SentShare "Sent / planned arrivals.",
         "requests-sent" RequestsSent "Sent / due, of requests that are due after a response.",
+        "effect" Effect "By how much the generator's delays moved the numbers.",
         "late-share" LateShare "Share that started late.",
         "departed-late" DepartedLate "Share that left the machine late.",
         "bunching" Bunching "Squared CoV of headways, started less intended.",

@@ -1,6 +1,6 @@
 //! The document's verdict: load, pattern, findings, rules.
 
-use super::{Evidence, FindingId, Interval, RuleId, Stated, Text, Why};
+use super::{Effect, Evidence, FindingId, Interval, RuleId, Stated, Text, Why};
 use serde::{Deserialize, Serialize};
 
 /// Was the load sent as specified, and do its starts look like those of independent users? Never merged into one.
@@ -32,35 +32,13 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Every rule with its value, interval and tolerance.
     pub rules: Vec<RuleResult>,
-    /// The longest lateness, in seconds, that is forgiven in the rules `late-share`, `departed-late`, `bunching` and `dispersion`. Null
-    /// where it is not known when requests were due.
-    pub time_scale_s: Option<f64>,
-    /// How that came about.
-    pub time_scale: Option<TimeScaleFrom>,
-}
-
-/// How the time scale came about at which lateness is judged.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "from", rename_all = "kebab-case")]
-pub enum TimeScaleFrom {
-    /// From the service times: the largest scale that is at most a twentieth of the 10th percentile, and at least 1 ms.
-    Measured {
-        /// The fastest step of those with at least 5 % of the requests.
-        step: String,
-        /// The 10th percentile of its service times, less the time for which answers lay unread; seconds.
-        p10_s: f64,
-        /// Service times of that step.
-        n: u64,
-    },
-    /// From the connect timeout, where sockets are kept connecting: the largest scale that is at most a twentieth of it, and at least 1 ms.
-    ConnectTimeout {
-        /// How long an attempt may last; seconds.
-        timeout_s: f64,
-    },
-    /// The user set it.
-    Set,
-    /// It is 1 ms: no service time is known.
-    Default,
+    /// What the generator's own delays did to the numbers; null where that is not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    /// The longest lateness, in seconds, that is forgiven in the rules `late-share`, `bunching` and `dispersion`. Null where it is not known
+    /// when requests were due.
+    #[serde(alias = "time_scale_s")]
+    pub lateness_s: Option<f64>,
 }
 
 /// What held requests back although the generator could have sent them.

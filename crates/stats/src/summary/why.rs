@@ -211,6 +211,8 @@ pub enum Why {
     NoSizes,
     /// A rule is not for this kind of workload.
     OtherWorkload,
+    /// Of lateness: what it did to the numbers is judged instead (`effect`).
+    Evidence,
     /// No rule is for this kind of workload.
     NoRule,
     /// There is no plan to compare with.

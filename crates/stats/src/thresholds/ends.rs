@@ -1,14 +1,15 @@
 //! Between what the number of the planned load lies: the one place that says so, of every metric and aggregate that a threshold may name.
 //!
 //! A number that the generator cannot have moved has both ends at its value: counts, what was started, the generator's own lag, and
-//! everything but response times of a load that is VALID. Response times lie between those without the generator's delays (`delays`) and those
-//! as measured. Of failures those that could have been caused by the generator are not in the lower end ([`Failures`]). What was not sent is
+//! everything but response times of a load that is VALID. Response times lie in the range of what an undisturbed generator would have measured (`effect`), and those of a step between the ones
+//! without the generator's delays (`delays`) and the ones as measured. Of failures those that could have been caused by the generator are not in the lower end ([`Failures`]). What was not sent is
 //! below the lower end and beyond the upper one; where more of it is missing than the load rules tolerate, what the planned load would have
 //! done to all the others is not known, and there is no upper end.
 //!
 //! Deliberately absent: intervals, which say how far chance goes, and what follows (`evaluate`).
 
 use super::{Aggregate, Metric};
+use crate::effect::{Found, Numbers};
 use crate::generator_share::Least;
 use crate::requests::Requests;
 use crate::responses::Sample;
@@ -37,8 +38,8 @@ impl Vouch {
             _ if any(RuleOutcome::Undecided) => Some(LoadVerdict::Inconclusive),
             _ => Some(LoadVerdict::Valid),
         };
-        use RuleId::{Bunching, Dispersion, LateShare, SentShare};
-        let bounded = [SentShare, LateShare, Bunching, Dispersion];
+        use RuleId::{Bunching, Dispersion, Effect, LateShare, SentShare};
+        let bounded = [SentShare, Effect, LateShare, Bunching, Dispersion];
         let beyond = |rule: &RuleResult| rule.outcome == RuleOutcome::Fail && !bounded.contains(&rule.rule);
         Vouch { load, unbounded: rules.iter().filter(own).any(beyond) }
     }
@@ -68,7 +69,9 @@ pub(crate) struct EndsFrom<'a> {
     pub vouch: Vouch,
     /// Whether the delays of the generator are known for each response time.
     pub known: bool,
-    /// Requests that were late at the time scale of the target.
+    /// What those delays did to the numbers of these requests, where that is told.
+    pub effect: Option<&'a Found>,
+    /// Requests that were later than is forgiven.
     pub late: u64,
     /// Share of the plan that may be unsent.
     pub tolerated: f64,
@@ -95,6 +98,11 @@ impl EndsFrom<'_> {
             // How long a response is does not hang on when it was asked for.
             Metric::Bytes if unsent.few => Some(Ends::exactly(value)),
             Metric::Bytes => None,
+            Metric::Response | Metric::ResponseOk if self.effect.is_some() && !self.vouch.unbounded => {
+                let [low, high] = self.parts(metric == Metric::ResponseOk, aggregate, &unsent)?;
+                let Ends { high: beyond, .. } = plain()?;
+                Some(Ends { low: value * low, high: beyond.map(|beyond| beyond * high) })
+            }
             Metric::Response | Metric::ResponseOk if self.known && !self.vouch.unbounded => {
                 let least = self.requests.least(metric == Metric::ResponseOk)?;
                 let low = unsent.below(&least, aggregate, value * unit)? / unit;
@@ -114,6 +122,34 @@ impl EndsFrom<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The least and the most that an undisturbed generator would have measured, as parts of what was measured; what was not sent counts as
+    /// below the least.
+    fn parts(&self, successes: bool, aggregate: Aggregate, unsent: &Unsent) -> Option<[f64; 2]> {
+        let found = self.effect?;
+        let all = found.n as f64 + unsent.n as f64;
+        // Where nothing is left to say how small it may be.
+        let lowest = |place: f64| (place > 0.0).then_some(place);
+        let place = |p: f64| lowest((p / 100.0 * all - unsent.n as f64) / found.n as f64);
+        let of = |numbers: &Numbers, below: bool| match aggregate {
+            Aggregate::Percentile(p) if below => place(p).and_then(|place| numbers.quantile(place)),
+            Aggregate::Percentile(p) => numbers.quantile(p / 100.0),
+            Aggregate::Mean => Some(numbers.mean()),
+            Aggregate::Min => numbers.quantile(0.0),
+            Aggregate::Max => Some(numbers.max()),
+            Aggregate::Rate | Aggregate::Count => None,
+        };
+        let judged = &found.judged;
+        let measured = judged.measured(successes, |numbers| of(numbers, false))?;
+        if measured <= 0.0 {
+            return Some([1.0, 1.0]);
+        }
+        let low = judged.ends(successes, |numbers| of(numbers, true)).map_or(0.0, |[low, _]| low);
+        let [_, high] = judged.ends(successes, |numbers| of(numbers, false))?;
+        let sent = if aggregate == Aggregate::Mean { found.n as f64 / all } else { 1.0 };
+        let low = if aggregate == Aggregate::Min && unsent.n > 0 { 0.0 } else { low * sent };
+        Some([(low / measured).min(1.0), (high / measured).max(1.0)])
     }
 
     /// Between what the failures lie, as a count or a share.

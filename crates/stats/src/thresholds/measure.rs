@@ -10,11 +10,12 @@ use super::{Aggregate, Metric, Threshold};
 use crate::arrivals::ArrivalsKept;
 use crate::cells::{Cells, Fine};
 use crate::delays::Ended;
+use crate::effect::Found;
 use crate::intervals;
 use crate::requests::Requests;
 use crate::responses::Sample;
 use crate::summary::{Ends, Interval, NotComputed, ThresholdOutcome, ThresholdResult, Why};
-use headway_base::{Nanos, Record, TimeScale};
+use headway_base::{Nanos, Record};
 use std::collections::BTreeMap;
 
 /// A mean is a lower bound, as far as thresholds go, where more than this share of requests got no answer. One timeout in
@@ -43,7 +44,8 @@ pub(crate) struct MetricsView<'a> {
     known: bool,
     /// What the load rules say of the generator.
     vouch: Vouch,
-    scale: TimeScale,
+    /// What the generator's delays did to the numbers of all steps, where that is told.
+    effect: Option<&'a Found>,
     /// Share of the plan that may be unsent.
     tolerated: f64,
     timeout: Option<Nanos>,
@@ -57,7 +59,7 @@ impl<'a> MetricsView<'a> {
         filled: usize,
         seconds: f64,
     ) -> MetricsView<'a> {
-        let (vouch, scale) = (Vouch::default(), TimeScale::SHORTEST);
+        let vouch = Vouch::default();
         MetricsView {
             requests,
             arrivals,
@@ -65,15 +67,20 @@ impl<'a> MetricsView<'a> {
             seconds,
             known: false,
             vouch,
-            scale,
+            effect: None,
             tolerated: 1.0,
             timeout: None,
         }
     }
 
-    /// With both ends of response times, if they are `known`, of a load of which the rules say that at this time scale.
-    pub fn with_ends(self, known: bool, vouch: Vouch, scale: TimeScale, tolerated: f64) -> MetricsView<'a> {
-        MetricsView { known, vouch, scale, tolerated, ..self }
+    /// With both ends of response times, if they are `known`, of a load of which the rules say that.
+    pub fn with_ends(self, known: bool, vouch: Vouch, tolerated: f64) -> MetricsView<'a> {
+        MetricsView { known, vouch, tolerated, ..self }
+    }
+
+    /// With what the generator's delays did to the numbers of all steps together.
+    pub fn with_effect(self, effect: Option<&'a Found>) -> MetricsView<'a> {
+        MetricsView { effect, ..self }
     }
 
     /// With the time after which a request without a response fails.
@@ -81,12 +88,14 @@ impl<'a> MetricsView<'a> {
         MetricsView { timeout, ..self }
     }
 
-    fn ends_of<'b>(&self, requests: &'b Requests) -> EndsFrom<'b> {
-        let late = self.arrivals.segments.iter().map(|segment| segment.late(self.scale)).sum();
+    fn ends_of<'b>(&'b self, requests: &'b Requests) -> EndsFrom<'b> {
+        let late = self.arrivals.segments.iter().map(|segment| segment.late).sum();
         EndsFrom {
             requests,
             vouch: self.vouch,
             known: self.known,
+            // Of one step nothing is told but the bound.
+            effect: self.effect.filter(|_| std::ptr::eq(requests, self.requests)),
             late,
             tolerated: self.tolerated,
             timeout: self.timeout,

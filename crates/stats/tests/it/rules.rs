@@ -25,9 +25,19 @@ fn poisson_traffic_sent_on_time_is_valid_and_independent() {
     let summary = World::poisson(2000.0, 40, 1).analyse();
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:#?}", summary.verdict);
     assert_eq!(summary.verdict.pattern, Pattern::Independent, "{:#?}", summary.arrivals);
-    for id in ["sent-share", "late-share", "bunching", "dispersion"] {
+    let outcomes = |summary: &Summary, id: &str| -> Vec<RuleOutcome> {
         let id = RuleId::from(id);
-        assert!(summary.verdict.rules.iter().filter(|r| r.rule == id).all(|r| r.outcome == Pass), "{id}");
+        summary.verdict.rules.iter().filter(|r| r.rule == id).map(|r| r.outcome).collect()
+    };
+    // What was late is evidence, and has values; it is judged where that is asked for.
+    let lateness = World::poisson(2000.0, 40, 1).by_lateness().analyse();
+    for id in ["sent-share", "effect"] {
+        assert_eq!((outcomes(&summary, id), outcomes(&lateness, id)), (vec![Pass], vec![Pass]), "{id}");
+    }
+    for id in ["late-share", "bunching", "dispersion"] {
+        assert!(outcomes(&lateness, id).iter().all(|outcome| *outcome == Pass), "{id}");
+        assert!(outcomes(&summary, id).iter().all(|outcome| *outcome == NotApplicable), "{id}");
+        assert!(rule(&summary, id).value.is_some(), "{id}");
     }
     assert_eq!(summary.verdict.rules.iter().filter(|r| r.rule == RuleId::Dispersion).count(), 4);
     assert_eq!(outcome(&summary, "users-held"), NotApplicable);
@@ -98,6 +108,7 @@ fn late_arrivals_fail_the_late_share_and_say_when() {
                     delay(r, 3 * MS)
                 }
             })
+            .by_lateness()
             .analyse()
     };
     let bad = late(50);
@@ -152,7 +163,7 @@ fn requests_that_did_not_leave_the_machine_fail_the_rule_and_are_named() {
 
 #[test]
 fn fifty_arrivals_prove_nothing() {
-    let summary = World::constant(5.0, 10).analyse();
+    let summary = World::constant(5.0, 10).by_lateness().analyse();
     assert_eq!(outcome(&summary, "late-share"), Undecided);
     assert_eq!(outcome(&summary, "bunching"), Undecided);
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Inconclusive));
@@ -165,7 +176,8 @@ fn fifty_arrivals_prove_nothing() {
 
 /// Starts held back to the next tick of 10 ms leave in bunches.
 fn ticked(rate: f64, tick: i64) -> Summary {
-    World::poisson(rate, 20, 4).with(|r| delay(r, (r.intended.0 / tick + 1) * tick - r.intended.0)).analyse()
+    let late = |r: &mut Record| delay(r, (r.intended.0 / tick + 1) * tick - r.intended.0);
+    World::poisson(rate, 20, 4).with(late).by_lateness().analyse()
 }
 
 #[test]
@@ -195,7 +207,7 @@ fn spacing_out_is_smoothed_or_where_sends_overlap_serialised() {
             r.sent = r.started;
         });
         world.facts.send_cost = send_cost;
-        world.analyse()
+        world.by_lateness().analyse()
     };
     let summary = spaced(None);
     assert_eq!((outcome(&summary, "bunching"), summary.verdict.load), (Fail, Some(LoadVerdict::Invalid)));
@@ -218,8 +230,9 @@ fn waiting_for_connections_is_feedback_and_not_lateness() {
         }
     });
     world.facts.plan = Some(PlanSummary { connections: Some(50), ..PlanSummary::default() });
-    let summary = world.analyse();
-    assert_eq!(outcome(&summary, "late-share"), Pass);
+    let summary = world.by_lateness().analyse();
+    // That which a free connection was waited for is the target's doing.
+    assert_eq!((outcome(&summary, "late-share"), outcome(&summary, "effect")), (Pass, Pass));
     let found = finding(&summary, "feedback").unwrap();
     assert!((found.value.unwrap() - 0.2).abs() < 0.02);
     let [Evidence::Loop(Loop::HeldBack { cap: Some(50), cause: HeldBackBy::Target { times }, .. })] =

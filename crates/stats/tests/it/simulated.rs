@@ -284,7 +284,7 @@ fn what_makes_a_simulated_generator_late_is_its_model() {
     let note = finding(&summary, "late").unwrap();
     let pauses = |cause: &GeneratorCause| *cause == GeneratorCause::ModelPauses;
     assert!(
-        matches!(&note.evidence[..], [Evidence::Load(Load::Late { cause, .. })] if pauses(cause)),
+        matches!(&note.evidence[..], [Evidence::Load(Load::Moved { cause, .. })] if pauses(cause)),
         "{note:?}"
     );
 }

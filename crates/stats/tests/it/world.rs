@@ -1,9 +1,9 @@
 //! Makes runs: what a source would have told, without one.
 
 use headway_base::random::{Draws, Stream};
-use headway_base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record};
+use headway_base::{Batch, Lateness, Nanos, Outcome, Phase, Profile, Rate, Record};
 use headway_stats::summary::{Evidence, Finding, FindingId, RuleId, RuleOutcome, RuleResult};
-use headway_stats::{Analysis, Facts, PlanLaw, Setup, Summary, Workload};
+use headway_stats::{Analysis, Facts, PlanLaw, Setup, Summary, Tolerances, Workload};
 use std::sync::Arc;
 
 pub const MS: i64 = 1_000_000;
@@ -20,6 +20,8 @@ pub struct World {
     /// Step of the grid that stamps lie on.
     pub resolution: Nanos,
     pub facts: Facts,
+    /// The lateness that is forgiven, where lateness itself is judged.
+    pub lateness: Option<Lateness>,
 }
 
 pub fn draws(seed: u64) -> Draws {
@@ -53,7 +55,13 @@ impl World {
             records: Vec::new(),
             resolution: Nanos(1),
             facts: Facts::default(),
+            lateness: None,
         }
+    }
+
+    /// Judged by lateness itself too, of which 1 ms is forgiven.
+    pub fn by_lateness(self) -> World {
+        World { lateness: Some(Lateness::DEFAULT), ..self }
     }
 
     /// Poisson arrivals that start 2 us late and are answered in an exponential 3 ms.
@@ -106,6 +114,7 @@ impl World {
             workload: self.workload,
             plan,
             resolution: self.resolution,
+            tolerances: Tolerances { lateness: self.lateness, ..Tolerances::default() },
             rate: (self.workload == Workload::Foreign)
                 .then(|| self.records.len() as f64 / (self.measured.end - self.measured.start).as_secs_f64()),
             ..Setup::default()

@@ -202,11 +202,20 @@ fn judged_as(
         workload: Workload::Connecting,
         users: Some(UsersAsked::hold(f64::from(sockets), plan.end())),
         connects: true,
+        attempt: Some(MS(500)),
         ..Setup::default()
     });
     let headway_base::sink::Kept { starts, mut records, users, .. } = played.kept;
     records.iter_mut().for_each(told);
-    analysis.batch(&Batch { source: 0, starts, records, users, watermark: Nanos::MAX, last: true });
+    analysis.batch(&Batch {
+        source: 0,
+        starts,
+        records,
+        users,
+        hold_ups: Vec::new(),
+        watermark: Nanos::MAX,
+        last: true,
+    });
     let asked = headway_stats::summary::PlanSummary { connect_timeout_s: Some(0.5), ..Default::default() };
     analysis.finish(Facts { plan: Some(asked), ..Facts::default() })
 }
@@ -277,7 +286,7 @@ fn generators_that_are_in_time_are_valid_against_every_target() {
             assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{name}: {:?}", summary.verdict.rules);
             assert_eq!(rule(&summary, &RuleId::LateShare), (RuleOutcome::Pass, 0.0), "{name}");
             assert_eq!(rule(&summary, &RuleId::StoodStill), (RuleOutcome::Pass, 0.0), "{name}");
-            assert_eq!(summary.verdict.time_scale_s, Some(0.02), "a twentieth of the timeout, on the ladder");
+            assert_eq!(summary.verdict.lateness_s, Some(0.025), "a twentieth of the timeout");
         }
     }
 }
@@ -310,8 +319,8 @@ fn generators_that_stand_still_or_are_too_slow_are_not_valid_against_any_target(
 /// due in the next one: the attempts are as many as they should be and hardly late, but the generator stood still.
 #[test]
 fn pauses_in_step_with_the_timeout_are_not_valid_against_any_target() {
-    // 2, 5, 10 and 30 % of the time.
-    for (every, length) in [(2_000, 40), (500, 25), (500, 50), (500, 150), (1_000, 100), (1_000, 300)] {
+    // 2, 6, 10 and 30 % of the time, all longer than the 25 ms that are forgiven.
+    for (every, length) in [(2_000, 40), (500, 30), (500, 50), (500, 150), (1_000, 100), (1_000, 300)] {
         for (name, sockets, connect) in targets() {
             let summary = judged(sockets, 20, pauses(every, length), connect);
             let connects = summary.connects.as_ref().unwrap();
@@ -401,9 +410,9 @@ fn a_log_that_does_not_tell_of_stalls_leaves_the_load_in_doubt() {
     assert_eq!((rule.outcome, rule.value), (RuleOutcome::Undecided, None));
 }
 
-/// What passes all the same: no attempt is later than the time scale, and the sockets lose less than 1 % of their time.
+/// What passes all the same: no attempt is later than is forgiven, and the sockets lose less than 1 % of their time.
 #[test]
-fn pauses_within_the_time_scale_are_forgiven_where_attempts_are_long() {
+fn short_pauses_are_forgiven_where_attempts_are_long() {
     for (name, sockets, connect) in targets() {
         let summary = judged(sockets, 20, pauses(100, 10), connect);
         // Against a target that accepts at once a tenth of the time is a tenth of the attempts.

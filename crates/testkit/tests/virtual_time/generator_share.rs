@@ -43,10 +43,9 @@ fn holds(ends: &GeneratorShare, truth: &Summary, what: &str) {
     }
 }
 
-/// The load of the issue: M/M/1 of 1 ms at 500/s, an 18 ms stall of the generator every 2 s. Every rule holds, and p99 is a third
-/// too high.
+/// M/M/1 of 1 ms at 500/s, an 18 ms stall of the generator every 2 s: 1 % of the requests are late, and p99 is a third too high.
 #[test]
-fn of_a_valid_load_the_truth_lies_between_the_ends() {
+fn the_truth_lies_between_the_ends() {
     let mut raised = Vec::new();
     for seed in 1..=30 {
         let plan = plan(Process::Poisson, 500.0, 60, seed);
@@ -55,7 +54,7 @@ fn of_a_valid_load_the_truth_lies_between_the_ends() {
         let texts =
             ["p(99)<11ms", "p(99)<5ms", "p(99)<30ms", "response_ok: p(99)<11ms", "service: p(99)<11ms"];
         let with = summed(setup(&plan, 1), &kept, &texts);
-        assert_ne!(with.verdict.load, Some(LoadVerdict::Invalid), "{seed}: {:?}", with.verdict.rules);
+        assert_ne!(with.verdict.load, Some(LoadVerdict::Valid), "{seed}: {:?}", with.verdict.effect);
         let ends = with.response.generator_share.unwrap();
         holds(&ends, &without, &format!("seed {seed}"));
         holds(&without.response.generator_share.unwrap(), &without, "without delays");
@@ -66,26 +65,22 @@ fn of_a_valid_load_the_truth_lies_between_the_ends() {
         let truth = without.response.p99.unwrap();
         assert!((low / truth - 1.0).abs() < 0.02, "{seed}: the lower end {low} is close to {truth}");
         raised.push(high / truth);
+        // What the effect says of p99 is narrower than that, and holds the truth.
+        let effect =
+            with.verdict.effect.as_ref().unwrap().numbers.iter().find(|n| n.number == "p99").unwrap();
+        let [least, most] = effect.undisturbed;
+        assert!(least * 0.98 <= truth && truth <= most * 1.02, "{seed}: {truth} in {least} to {most}");
         for (threshold, text) in with.thresholds.iter().zip(texts) {
             use ThresholdOutcome::{Crossed, NotJudged, Passed};
-            let between = low < 0.011 && 0.011 <= high;
-            let expected = match text {
-                "p(99)<5ms" => Crossed,
-                "p(99)<30ms" | "service: p(99)<11ms" => Passed,
-                _ if between => NotJudged,
-                _ => Passed,
+            // Each is judged by the ends of its own number.
+            let ends = threshold.ends.unwrap_or_else(|| panic!("{seed}, {text}: {threshold:?}"));
+            let (limit, high) = (threshold.limit, ends.high.unwrap());
+            let expected = match () {
+                () if high < limit => Passed,
+                () if ends.low >= limit => Crossed,
+                () => NotJudged,
             };
-            if text.starts_with("service") {
-                // Of a VALID load a service time stands as measured; of others it lies between those without and with delays.
-                let valid = with.verdict.load == Some(LoadVerdict::Valid);
-                assert_eq!(
-                    threshold.outcome,
-                    if valid || !between { Passed } else { NotJudged },
-                    "{threshold:?}"
-                );
-            } else {
-                assert_eq!(threshold.outcome, expected, "{seed}, {text}: {threshold:?}");
-            }
+            assert_eq!(threshold.outcome, expected, "{seed}, {text}: {threshold:?}");
         }
     }
     let mean = raised.iter().sum::<f64>() / raised.len() as f64;
@@ -157,11 +152,12 @@ fn what_cannot_be_known_is_not_given() {
     let plan = plan(Process::Poisson, 500.0, 10, 3);
     let kept = sent(&plan, 1, LIMITS, &stalling(10, MS(18)));
     let without = |setup: Setup, kept: &Kept| {
+        let setup_is_open = setup.workload == Workload::Open;
         let summary = summed(setup, kept, &["p(99)<11ms"]);
         assert_eq!(summary.response.generator_share, None);
-        assert_eq!(summary.thresholds[0].ends, None);
-        let invalid = summary.verdict.load == Some(LoadVerdict::Invalid);
-        assert_eq!(summary.thresholds[0].outcome == ThresholdOutcome::NotJudged, invalid);
+        // The bound is one thing, the effect of delays on the numbers another.
+        let told = setup_is_open && summary.verdict.effect.is_some();
+        assert_eq!(summary.thresholds[0].ends.is_some(), told, "{:?}", summary.thresholds);
         summary.not_computed["response.generator_share"].why.clone()
     };
     let sessions = without(Setup { workload: Workload::Sessions, ..setup(&plan, 1) }, &kept);

@@ -265,6 +265,7 @@ impl<S: RecordSink> Client<S> {
     /// The world stood still, and looked at nothing, from one instant to another.
     #[inline]
     pub fn stood_still(&mut self, from: Nanos, to: Nanos) {
+        self.sink.stood_still(from, to);
         for held in self.held.iter_mut().filter(|held| held.full_since.is_some()) {
             held.stalls.push(from, to);
         }

@@ -37,7 +37,7 @@ use crate::plan::{self, Plan};
 use crate::shard::Shard;
 use connections::{Connections, NONE};
 use group::Group;
-use headway_base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start, TimeScale};
+use headway_base::{Lateness, Nanos, Outcome, Record, RecordSink, Short, Stamp, Start};
 use held::Held;
 use in_flight::{InFlight, Phase};
 use lifecycle::Sent;
@@ -763,11 +763,11 @@ impl<S: RecordSink> Client<S> {
         record
     }
 
-    /// The longest that the world is to sleep, so that it notices when it stood still while nothing was due: the eighth part of the time scale
-    /// of an attempt, and 1 ms at least, where sockets are kept connecting.
+    /// The longest that the world is to sleep, so that it notices when it stood still while nothing was due: the eighth part of the lateness
+    /// that an attempt forgives, and 1 ms at least, where sockets are kept connecting.
     pub fn longest_sleep(&self) -> Nanos {
-        let scale = TimeScale::of_service(self.limits.connect_timeout).length();
-        self.untold.as_ref().map_or(Nanos::MAX, |_| Nanos(scale.0 / 8).max(TimeScale::SHORTEST.length()))
+        let forgiven = Lateness::of(self.limits.connect_timeout).length();
+        self.untold.as_ref().map_or(Nanos::MAX, |_| Nanos(forgiven.0 / 8).max(Lateness::DEFAULT.length()))
     }
 
     /// Tells the sink of the last start.

@@ -9,7 +9,7 @@ use crate::model::words::Worded;
 use crate::target::HttpVersion;
 use headway_base::dist::{self, Dist, MOST_BYTES_OF_TIMES};
 use headway_base::units::{self, MOST_ECHOED, UnitError, echoed, nearest};
-use headway_base::{Answer, Nanos, Rate, TimeScale};
+use headway_base::{Answer, Nanos, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
@@ -57,8 +57,8 @@ leaf!(
 );
 
 leaf!(
-    /// A time scale at which lateness is judged.
-    Scale(TimeScale), "a time scale", "5ms", ["string"], ["1ms", "2ms", "5ms", "10ms", "20ms", "50ms", "100ms"],
+    /// The longest lateness that is forgiven.
+    Lateness(headway_base::Lateness), "a lateness", "1ms", ["string"], ["1ms", "500us"],
     |scalar, _| scalar.text.parse().map_err(|e| unit(scalar, &e))
 );
 

@@ -33,7 +33,7 @@ use crate::shard::Shard;
 use crate::target::HttpVersion;
 use crate::target::Target;
 use environment::Environment;
-use headway_base::{Answer, Nanos, TimeScale};
+use headway_base::{Answer, Lateness, Nanos};
 use read::{Read as _, Reader};
 use source::{Problem, Source};
 use std::fmt;
@@ -150,8 +150,10 @@ pub struct Settings {
     pub spread: Option<bool>,
     /// Where an answer of plain bytes ends.
     pub answer: Option<Answer>,
-    /// The longest lateness that is forgiven.
-    pub time_scale: Option<TimeScale>,
+    /// By how much of itself the generator's own delays may move a number.
+    pub effect: Option<f64>,
+    /// The longest lateness that is forgiven, where lateness itself is judged.
+    pub lateness: Option<Lateness>,
     /// Share of the plan that may stay unsent, from 0 to 1.
     pub unsent: Option<f64>,
 }

@@ -88,7 +88,7 @@ fn unknown_keys_and_words() {
 fn wrong_units_and_values() {
     snapshot!(whole(&[
         "timeout: 30\nmax-body: 64\nusers: { arrive: { rate: 20 }, think: 5 }\njourney: [{ get: / }]\n",
-        "tolerances: { time-scale: 3ms }\nusers: { arrive: { rate: 20/s } }\njourney: [{ get: / }]\n",
+        "tolerances: { lateness: 0ms }\nusers: { arrive: { rate: 20/s } }\njourney: [{ get: / }]\n",
         "tolerances: { late: 1% }\nusers: { arrive: { rate: 20/s } }\njourney: [{ get: / }]\n",
         "timeout: soon\nmax-body: huge\nusers: { arrive: { rate: ten/s } }\njourney: [{ get: / }]\n",
         "timeout: -1s\nconnections: -3\nseed: 1.5\ninsecure: yes\nusers: { closed: { count: many } }\njourney: [{ get: / }]\n",

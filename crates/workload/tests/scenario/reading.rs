@@ -216,7 +216,7 @@ fn journeys_have_choices_blocks_pauses_and_think_times_of_their_own() {
 #[test]
 fn settings_are_what_is_written_and_nothing_else() {
     let text = "name: a.b_c-d\ntarget: https://h:1/base\nseed: 9007199254740991\nconnections: 10k\ntimeout: 1m30s\n\
-                connect-timeout: 2s\nmax-wait: 0\ndrain: 5s\nmax-body: 64MiB\ninsecure: true\ntolerances: { time-scale: 0.02s }\n\
+                connect-timeout: 2s\nmax-wait: 0\ndrain: 5s\nmax-body: 64MiB\ninsecure: true\ntolerances: { lateness: 0.02s, effect: 7% }\n\
                 thresholds: ['p(99) < 100ms', { threshold: 'failed: rate < 0.1', abort: true, delay: 10s }, { threshold: x, abort: true }]\n";
     let read = scenario(&format!("{text}users: {{ arrive: {{ rate: 1/s }} }}\n{STEP}"));
     assert_eq!((read.name.as_str(), read.seed), ("a.b_c-d", Some((1 << 53) - 1)));
@@ -230,7 +230,8 @@ fn settings_are_what_is_written_and_nothing_else() {
         (s.max_wait, s.drain, s.max_body, s.insecure),
         (Some(Nanos::ZERO), Some(seconds(5)), Some(64 << 20), Some(true))
     );
-    assert_eq!(s.time_scale.map(|scale| scale.length()), Some(Nanos::from_millis(20)));
+    assert_eq!(s.lateness.map(|lateness| lateness.length()), Some(Nanos::from_millis(20)));
+    assert_eq!(s.effect, Some(0.07));
     let thresholds: Vec<_> = read.thresholds.iter().map(|t| (t.text.as_str(), t.abort)).collect();
     assert_eq!(
         thresholds,

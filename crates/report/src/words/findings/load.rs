@@ -2,7 +2,8 @@
 
 use super::Told;
 use crate::format::{chosen_time, count, number, plural, share, share_of, signed, size, time, whole};
-use headway_stats::summary::evidence::{FailedStep, GeneratorCause, Load, Off, Reference};
+use headway_stats::summary::EffectBasis;
+use headway_stats::summary::evidence::{FailedStep, GeneratorCause, Load, MovedNumber, Off, Reference};
 
 pub(super) fn told(load: &Load) -> Told {
     let told = Told::from(text(load));
@@ -43,6 +44,9 @@ fn text(load: &Load) -> String {
                 time(*p99_s),
                 time(*max_s)
             )
+        }
+        Load::Moved { sure, numbers, basis, p99_s, max_s, cause } => {
+            moved(*sure, numbers, *basis, [*p99_s, *max_s], cause)
         }
         Load::Uplink { late, n, after_s, bytes_per_s } => {
             let bytes = bytes_per_s.map_or(String::new(), |bytes| {
@@ -168,6 +172,62 @@ fn how(off: &Off) -> String {
 }
 
 /// Why the generator may have been late, and a sentence more where there is one.
+/// What the generator's delays did to the numbers.
+fn moved(
+    sure: bool,
+    numbers: &[MovedNumber],
+    basis: EffectBasis,
+    [p99_s, max_s]: [f64; 2],
+    cause: &GeneratorCause,
+) -> String {
+    let (cause, more) = generator(cause);
+    let (is, are) = if sure { ("is", "are") } else { ("may be", "may be") };
+    let size = |off: Option<f64>| off.map_or(f64::INFINITY, f64::abs);
+    let most = |number: &&MovedNumber| size(number.off[0]).max(size(number.off[1]));
+    let worst = numbers.iter().max_by(|a, b| most(a).total_cmp(&most(b)));
+    let names: Vec<&str> = numbers.iter().map(|number| number.number.as_str()).collect();
+    let told = match (worst, &names[..]) {
+        (None, _) => String::new(),
+        (Some(only), [_]) => format!("{} {is} {}", only.number, by_how_much(only, sure)),
+        (Some(worst), _) => {
+            format!("{} {are} off, {} the most: {}", listed(&names), worst.number, by_how_much(worst, sure))
+        }
+    };
+    let from = match basis {
+        EffectBasis::FromStart => {
+            " The range is from the response counted from the start to that from the intended instant."
+        }
+        EffectBasis::Ensemble | EffectBasis::Bound => "",
+    };
+    format!(
+        "The generator was late: {told}. The cause: {cause}. Starts were late by {} (99th percentile), {} at most.{from}{more}",
+        time(p99_s),
+        time(max_s)
+    )
+}
+
+/// `12 % to 31 % too high`, `up to 8 % too high`, `up to 3 % too low or 6 % too high`, `at least 40 % too high`.
+fn by_how_much(number: &MovedNumber, sure: bool) -> String {
+    match number.off {
+        [Some(low), Some(high)] if sure && low > 0.0 => format!("{} to {} too high", share(low), share(high)),
+        [Some(low), Some(high)] if sure && high < 0.0 => {
+            format!("{} to {} too low", share(-high), share(-low))
+        }
+        [Some(low), Some(high)] if low >= 0.0 => format!("up to {} too high", share(high)),
+        [Some(low), Some(high)] if high <= 0.0 => format!("up to {} too low", share(-low)),
+        [Some(low), Some(high)] => format!("up to {} too low or {} too high", share(-low), share(high)),
+        [Some(low), None] if sure && low > 0.0 => format!("at least {} too high", share(low)),
+        _ => "too high by an unknown share".into(),
+    }
+}
+
+fn listed(parts: &[&str]) -> String {
+    match parts {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        _ => parts.concat(),
+    }
+}
+
 fn generator(cause: &GeneratorCause) -> (String, String) {
     let of = |cause: &str, more: &str| (cause.to_owned(), more.to_owned());
     match cause {

@@ -1,5 +1,6 @@
 //! Evidence on how the load left: what was not sent, what was late, bunched or smoothed, and why.
 
+use crate::summary::EffectBasis;
 use serde::{Deserialize, Serialize};
 
 /// How the load left.
@@ -26,6 +27,15 @@ pub enum Load {
     OffRate { n: u64, within_s: f64, share: f64, expected: f64 },
     /// A share of the arrivals that found a free connection started more than `after_s` late.
     Late { share: f64, after_s: f64, p99_s: f64, max_s: f64, cause: GeneratorCause },
+    /// The generator's delays moved these numbers by more than is tolerated (`sure`), or may have; `basis`: what says so.
+    Moved {
+        sure: bool,
+        numbers: Vec<MovedNumber>,
+        basis: EffectBasis,
+        p99_s: f64,
+        max_s: f64,
+        cause: GeneratorCause,
+    },
     /// `late` of `n` watched requests left the machine more than `after_s` after they were written.
     Uplink { late: u64, n: u64, after_s: f64, bytes_per_s: Option<f64> },
     /// The same because the target did not read.
@@ -70,6 +80,16 @@ pub enum Reference {
     Plan,
     /// What an audit was told to expect.
     Expectation,
+}
+
+/// A number that the generator's delays moved, or may have moved, by more than is tolerated.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MovedNumber {
+    /// `mean`, `p50`, `p90`, `p95`, `p99`, or `failed`.
+    pub number: String,
+    /// By how much of the undisturbed number the measured one is off, from and to; negative where it is too low. The end is none where the
+    /// undisturbed number may be 0.
+    pub off: [Option<f64>; 2],
 }
 
 /// Why the generator may have been late.

@@ -12,7 +12,7 @@ mod run;
 mod starts;
 
 pub use causes::{Cause, FirstStamp, Reading};
-pub use load::{FailedStep, GeneratorCause, Load, Off, Reference};
+pub use load::{FailedStep, GeneratorCause, Load, MovedNumber, Off, Reference};
 pub use loops::{HeldBackBy, Loop, Moving, OpenLoad, Remedy};
 pub use model::Model;
 pub use remarks::{NoSteadyState, NotCompared, Remark};

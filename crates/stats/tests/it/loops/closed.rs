@@ -57,8 +57,8 @@ fn a_closed_load_is_judged_by_its_users_and_not_by_a_plan() {
     let summary = told().live(setup(1), &[]);
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:#?}", summary.verdict.rules);
     assert_eq!(rule(&summary, "users-held").value, Some(1.0));
-    assert_eq!(outcome(&summary, "late-share"), RuleOutcome::Pass);
-    for other in ["sent-share", "bunching", "dispersion", "all-issued"] {
+    assert_eq!(outcome(&summary, "effect"), RuleOutcome::Pass);
+    for other in ["sent-share", "late-share", "bunching", "dispersion", "all-issued"] {
         assert_eq!(outcome(&summary, other), RuleOutcome::NotApplicable, "{other}");
     }
     // The pattern needs no plan: a single queue behind twenty thinking users hardly bunches their starts.

@@ -220,7 +220,15 @@ impl Told {
             // A session's row follows its last request.
             records.sort_by_key(|r| (r.done, r.kind == Kind::Session));
             let users = if s == 0 { self.users.clone() } else { Vec::new() };
-            let batch = Batch { source: s as u16, starts, records, users, watermark: Nanos::MAX, last: true };
+            let batch = Batch {
+                source: s as u16,
+                starts,
+                records,
+                users,
+                watermark: Nanos::MAX,
+                last: true,
+                ..Batch::default()
+            };
             analysis.batch(&batch);
         }
         analysis.finish(facts)

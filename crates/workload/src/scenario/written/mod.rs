@@ -13,7 +13,7 @@ pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Sent, Step};
 pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
 
 use super::leaves::{
-    AnswerEnd, Count, Flag, GivenAddress, OtherPlace, Portion, ProxyUrl, Scale, Seed, Size, Text, Time,
+    AnswerEnd, Count, Flag, GivenAddress, Lateness, OtherPlace, Portion, ProxyUrl, Seed, Size, Text, Time,
     Version, as_scalar, word,
 };
 use super::read::{Named, OneOrMany, Read, Reader, mapping};
@@ -106,10 +106,11 @@ mapping! {
 
 mapping! {
     /// What is tolerated of the generator.
-    Tolerances, "tolerances", "{ time-scale: 5ms }", requires [] {
-        /// The longest lateness that is forgiven: 1, 2, 5, 10, 20, 50 or 100 ms. Default: measured, at most a twentieth of a short
-        /// service time.
-        time_scale: Scale,
+    Tolerances, "tolerances", "{ effect: 5% }", requires [] {
+        /// By how much the generator's own delays may move a number. Default: 0.05.
+        effect: Portion,
+        /// Judges lateness itself, whatever it did to the numbers: the longest that is forgiven.
+        lateness: Lateness,
         /// Share of the plan that may stay unsent, for want of a connection or for another reason. Default: 0.01.
         sent_share: Portion,
     }
