@@ -91,14 +91,16 @@ def not_judged(tmp):
         running.signal(signal.SIGCONT)
         ended = running.ended()
     summary = ended.summary
-    equal(summary["verdict"]["load"], "INVALID", "verdict.load")
+    # Half a second and more of lag: whether the target stood still too, one stop does not tell.
+    expect(summary["verdict"]["load"] in ("INVALID", "INCONCLUSIVE"), f"verdict.load is {summary['verdict']['load']}")
     first, second = summary["thresholds"]
     equal((first["outcome"], first["open"], second["outcome"]), ("not-judged", "generator", "passed"), "outcomes")
     contains(first["reason"]["text"], "the generator's own delays move it between", "reason")
     ended.exits(98)
     found = cases(tmp / "j.xml")
     equal([found[t][0] for t in ("p(95)<500", "p(99)<20s")], ["skipped", "system-out"], "in the JUnit file")
-    expect(any(kind == "failure" for name, (kind, _) in found.items() if name.startswith("load: ")), f"no rule fails: {found}")
+    fails = any(kind == "failure" for name, (kind, _) in found.items() if name.startswith("load: "))
+    equal(fails, summary["verdict"]["load"] == "INVALID", f"whether a rule fails in the JUnit file: {found}")
 
 
 @check("thresholds: --abort-on-crossed ends the run at the first second after its delay, says so, and exits 99")

@@ -203,7 +203,8 @@ impl Kept {
         workers: usize,
         observers: &'a mut [&'b mut dyn Observer],
     ) -> Collector<'a, 'b> {
-        let setup = tolerating(analysis_setup(&spec.plan, &spec.labels, workers), &spec.shown);
+        // With what only the manifest adds to what is shown, as the connect timeout.
+        let setup = tolerating(analysis_setup(&spec.plan, &spec.labels, workers), &manifest.asked);
         let whole = spec.plan.shard == Shard::WHOLE;
         let analysis = Analysis::new(setup).judging(if whole { spec.thresholds.clone() } else { Vec::new() });
         Collector::new(analysis, log, &spec.labels, manifest.facts(manifest.source()), observers)

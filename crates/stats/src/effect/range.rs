@@ -79,6 +79,8 @@ pub struct NumberFound {
 pub struct Judged {
     measured: Counts,
     members: Vec<Counts>,
+    bound: Option<Counts>,
+    tolerance: Tolerance,
 }
 
 /// The effect of the generator on a load.
@@ -126,6 +128,11 @@ impl Judged {
     pub fn ends(&self, successes: bool, of: impl Fn(&Numbers) -> Option<f64>) -> Option<[f64; 2]> {
         let of = |counts: &Counts| of(if successes { &counts.successes } else { &counts.all });
         let measured = of(&self.measured)?;
+        // As of the numbers that are judged: what the bound shows to be hardly moved is.
+        let alone = self.bound.as_ref().and_then(of).map(|low| low.min(measured));
+        if let Some(low) = alone.filter(|&low| self.tolerance.used(Number::Mean, measured, low) <= ALONE) {
+            return Some([low, measured]);
+        }
         let range = span(self.members.iter().map(of))?;
         let [low, high] = moved(range, measured, OUTWARDS);
         Some([low.max(0.0).min(measured), high.max(measured)])
@@ -166,7 +173,12 @@ pub(super) fn judge(
     Some(Found {
         numbers: numbers.collect(),
         n: measured.n,
-        judged: Judged { measured: measured.clone(), members: members.to_vec() },
+        judged: Judged {
+            measured: measured.clone(),
+            members: members.to_vec(),
+            bound: bound.cloned(),
+            tolerance: *tolerance,
+        },
     })
 }
 
