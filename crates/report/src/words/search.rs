@@ -45,7 +45,7 @@ pub fn between(found: &Found, interval: [Option<f64>; 2]) -> String {
 pub fn about(found: &Found, estimate: Option<f64>, interval: [Option<f64>; 2]) -> String {
     match (estimate, interval) {
         (None, interval) => between(found, interval),
-        (Some(knee), [None, None]) => format!("about {}, by the probes alone", rate_of(found, knee)),
+        (Some(knee), [None, None]) => format!("about {}, without an interval yet", rate_of(found, knee)),
         (Some(_), [Some(low), Some(high)]) if low == high => between(found, interval),
         (Some(knee), interval) => format!("about {} ({})", rate_of(found, knee), between(found, interval)),
     }
