@@ -97,7 +97,6 @@ impl Tried {
     /// Whether its rate fails, whatever the blocks beside it say.
     fn fails(&self) -> bool {
         matches!(self.ended, Ended::HeldBack | Ended::Decided(Decision::Backlog))
-            || (matches!(self.ended, Ended::Decided(Decision::Fails { .. })) && self.pace.is_none())
     }
 
     /// Whether more was beyond the limit than it allows.
@@ -339,7 +338,9 @@ impl Search {
             counting().filter_map(|t| Some((t.rate, t.block.as_ref()?))).collect();
         let fails: Vec<f64> = counting().filter(|t| t.fails()).map(|t| t.rate).collect();
         match start {
-            Some(start) => Some(fit(&blocks, &fails, &start, self.fit.as_ref().filter(|_| self.expected.is_some()))),
+            Some(start) => {
+                Some(fit(&blocks, &fails, &start, self.fit.as_ref().filter(|_| self.expected.is_some())))
+            }
             // One side alone: where it was seen, and no estimate but that.
             None => {
                 let rate = counting().map(|t| t.rate).reduce(f64::max)?;

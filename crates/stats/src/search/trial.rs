@@ -1,7 +1,7 @@
 //! One trial: fed with what its requests came to, it ends after its length, or earlier where a threshold obviously fails.
 //!
 //! Its length does not depend on what it sees, so that its counts are no biased sample: they are pooled with those of other trials (`line`).
-//! Only where ten times the limit or more is beyond, and that is shown, does it end at once; such a block is too far from the knee to move it. The
+//! Only where 30 % and ten times the limit or more are beyond, and that is shown, does it end at once; such a block is too far from the knee to move it. The
 //! first tenth is left out as warm-up.
 //!
 //! Deliberately absent: which rates are tried (`knee`), clocks, and who plays the trial.
@@ -19,8 +19,8 @@ pub const WARM_UP: f64 = 0.1;
 const GROWTH: f64 = 1.3;
 /// The first look, in requests.
 const FIRST: f64 = 130.0;
-/// A share so many times its limit is obvious.
-const OBVIOUS: f64 = 10.0;
+/// A share as large as the first, and so many times its limit as the second, is obvious: excursions of a queue near its knee do not reach that.
+const OBVIOUS: [f64; 2] = [0.3, 10.0];
 /// Level of an obvious failure at each look, and of what a trial alone shows at its end.
 const LEVEL: [f64; 2] = [0.001, 0.01];
 /// A trial lasts at least so many times the limit, before it shows that its rate holds.
@@ -257,7 +257,8 @@ impl Trial {
                 Evidence::of(&parts, criterion.event(), criterion.share, criterion.limit, LEVEL[0])
             });
             evidence.is_some_and(|evidence| {
-                evidence.share() >= (OBVIOUS * criterion.share).min(0.5 * (1.0 + criterion.share))
+                evidence.share()
+                    >= OBVIOUS[0].max(OBVIOUS[1] * criterion.share).min(0.5 * (1.0 + criterion.share))
                     && evidence.side(criterion.share, LEVEL[0], LEVEL[0]) == Some(Side::Above)
             })
         };
