@@ -10,9 +10,9 @@ use headway_engine::experiment::search::{Folder, SearchObserver, SearchSpec, sea
 use headway_engine::run_folder;
 use headway_live::Control;
 use headway_report::Material;
-use headway_report::format::{chosen_share, time};
-use headway_report::words::search::{between, outcome, rate_of};
-use headway_stats::search::{Found, RateOf, TrialRow};
+use headway_report::format::{chosen_share, plural, rate, time};
+use headway_report::words::search::{about, outcome, probed, rate_of};
+use headway_stats::search::{Found, Probed, RateOf, TrialRow};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -80,8 +80,13 @@ fn headline(specs: &[SearchSpec]) -> String {
     let users = rate_of_what(&first.base.plan).is_ok_and(|of| of == RateOf::Users);
     let what = if users { "largest number of users" } else { "highest rate" };
     let each = if specs.len() > 1 { " each" } else { "" };
+    let probes = if first.probe && !users {
+        "; first its capacity is probed by users without think time (--no-probe: not)"
+    } else {
+        ""
+    };
     format!(
-        "searching {} for the {what} with {}, to +-{}, in at most {}{each}, seed {}",
+        "searching {} for the {what} with {}, to +-{}, in at most {}{each}, seed {}{probes}",
         targets.join(", "),
         thresholds.join(", "),
         chosen_share(first.bounds.precision),
@@ -97,6 +102,20 @@ struct Progress {
 }
 
 impl SearchObserver for Progress {
+    fn probed(&mut self, search: &Found, so_far: &Probed) {
+        if let (Some(row), false) = (so_far.rows.last(), self.quiet) {
+            let of = if self.named { format!("{}, ", search.name) } else { String::new() };
+            let users = plural(u64::from(row.users), "user");
+            let _ = writeln!(
+                std::io::stderr(),
+                "headway: {of}probe of {users}: {} after {}; so far {}",
+                rate(row.per_second),
+                time(row.took_s),
+                probed(so_far)
+            );
+        }
+    }
+
     fn trial(&mut self, search: &Found, n: usize, per_second: f64) {
         if !self.quiet {
             let of = if self.named { format!("{}, ", search.name) } else { String::new() };
@@ -105,15 +124,15 @@ impl SearchObserver for Progress {
         }
     }
 
-    fn ended(&mut self, search: &Found, row: &TrialRow, interval: [Option<f64>; 2]) {
+    fn ended(&mut self, search: &Found, row: &TrialRow, estimate: Option<f64>, interval: [Option<f64>; 2]) {
         if self.quiet {
             return;
         }
         let p99 = row.response.iter().find(|p| p.percent == 99.0);
         let p99 = p99.map(|p| format!(", p99 {}", time(p.value))).unwrap_or_default();
-        let known = match interval {
-            [None, None] => String::new(),
-            known => format!("; the knee is {}", between(search, known)),
+        let known = match about(search, estimate, interval) {
+            nothing if nothing == "-" => String::new(),
+            known => format!("; the knee is {known}"),
         };
         let _ =
             writeln!(std::io::stderr(), "{} after {}{p99}{known}", outcome(row.ended).0, time(row.took_s));

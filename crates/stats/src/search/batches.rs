@@ -175,6 +175,23 @@ impl Parts {
         self.parts.iter().map(|part| part.n).sum()
     }
 
+    /// The same in about so many parts, each of neighbours; what fills none is left out at the beginning.
+    pub(super) fn joined(&self, count: usize) -> Parts {
+        let each = (self.parts.len() / count).max(1);
+        let join = |chunk: &[Counts]| {
+            let mut sum = Counts::NONE;
+            chunk.iter().for_each(|counts| sum.add(counts));
+            sum
+        };
+        let rest = self.parts.len() % each;
+        Parts { parts: self.parts[rest..].chunks(each).map(join).collect() }
+    }
+
+    /// Observations in each.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = u64> + '_ {
+        self.parts.iter().map(|part| part.n)
+    }
+
     /// How often that happened in each.
     pub(super) fn of(&self, event: Event) -> impl Iterator<Item = u64> + Clone + '_ {
         self.parts.iter().map(move |part| match event {
@@ -184,9 +201,9 @@ impl Parts {
         })
     }
 
-    /// The mean natural logarithm of the times of each, in seconds.
-    pub(super) fn paces(&self) -> impl Iterator<Item = f64> + '_ {
-        self.parts.iter().map(|part| part.logarithms / part.n as f64)
+    /// The mean natural logarithm of all times, in seconds.
+    pub(super) fn pace(&self) -> f64 {
+        self.parts.iter().map(|part| part.logarithms).sum::<f64>() / self.n() as f64
     }
 
     /// How often it happened.

@@ -33,7 +33,7 @@ impl Asked {
     }
 
     #[inline]
-    fn seen(&self, ended: &Ended) -> Option<Seen> {
+    pub(super) fn seen(&self, ended: &Ended) -> Option<Seen> {
         let failed = ended.how != How::Well;
         if failed && self.only_ok {
             return None;
@@ -214,12 +214,11 @@ impl Observer for Watch<'_> {
 mod tests {
     use super::*;
     use headway_base::{Outcome, Stamp};
-    use headway_stats::search::Ask;
 
     fn judge(reached: bool) -> Judge {
         let asked = Asked::of(&"p(90)<100".parse().unwrap()).unwrap();
         Judge::new(
-            Trial::new(&[asked.criterion], 1_000.0, Ask::Decide { events: 100.0, most: f64::INFINITY }),
+            Trial::new(&[asked.criterion], 1_000.0, Nanos::from_secs(100)),
             &[asked],
             Nanos::ZERO,
             reached,

@@ -4,11 +4,11 @@ use super::judge::{Asked, Judge, Watch};
 use crate::recompute::{Told, recompute};
 use crate::simulate::Play;
 use crate::{Backend, Control, Error, Keep, Manifest, Place, RunSpec, plan_summary};
-use headway_base::{Nanos, Outcome, Phase, Profile, Rate};
+use headway_base::{Nanos, Outcome, Phase, Profile, Rate, RecordSink};
 use headway_sim::{Network, lindley};
 use headway_stats::Summary;
 use headway_stats::search::{
-    Ask, Decision, Ended, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow,
+    Decision, Ended, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow, length,
 };
 use headway_stats::summary::{LimitedBy, LoadVerdict, percentile_key};
 use headway_workload::plan::{Group, Source};
@@ -79,7 +79,7 @@ pub fn at_rate(plan: &Plan, rate: f64, seed: u64, length: Nanos) -> Result<Plan,
 }
 
 /// Whole numbers with the same sum, which is one: the largest remainders are rounded up.
-fn whole(parts: &[f64]) -> Vec<f64> {
+pub(super) fn whole(parts: &[f64]) -> Vec<f64> {
     let mut all: Vec<f64> = parts.iter().map(|part| part.floor()).collect();
     let missing = (parts.iter().sum::<f64>() - all.iter().sum::<f64>()).round() as usize;
     let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -118,7 +118,7 @@ fn rate_of(plan: &Plan) -> f64 {
 }
 
 /// The highest rate at which users of that group arrive, or most closed ones.
-fn peak(group: &Group) -> f64 {
+pub(super) fn peak(group: &Group) -> f64 {
     match &group.source {
         Source::Arrivals { profile, .. } => {
             profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max)
@@ -160,19 +160,32 @@ pub fn in_virtual_time(
     trial: &Trial,
     control: &Control,
 ) -> anyhow::Result<InVirtualTime> {
-    let Play { plan, limits, model } = play;
-    let generator = play.generator()?;
-    let new = || Judge::new(trial.clone(), asked, plan.measured_from, true).stopped_by(control);
-    let mut judge = new();
-    let suits = generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports(plan, model);
-    let played = suits.then(|| lindley::play(plan, model, *limits, &mut judge));
-    if !matches!(played, Some(Ok(_))) {
-        judge = new();
-        let mut network = Network::new(model, plan)?;
-        headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut judge);
-    }
+    let new = || Judge::new(trial.clone(), asked, play.plan.measured_from, true).stopped_by(control);
+    let judge = in_virtual_time_with(play, new)?;
     Ok(InVirtualTime { requests: judge.started(), reached: judge.reached(), trial: judge.trial().clone() })
 }
+
+/// Plays it into a sink, by recursion where that can be had; `new` makes one, and another where the recursion ends early.
+///
+/// # Errors
+/// A model that cannot be.
+pub fn in_virtual_time_with<S: RecordSink>(play: &Play, new: impl Fn() -> S) -> anyhow::Result<S> {
+    let Play { plan, limits, model } = play;
+    let generator = play.generator()?;
+    let mut sink = new();
+    let suits = generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports(plan, model);
+    let played = suits.then(|| lindley::play(plan, model, *limits, &mut sink));
+    if !matches!(played, Some(Ok(_))) {
+        sink = new();
+        let mut network = Network::new(model, plan)?;
+        headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink);
+    }
+    Ok(sink)
+}
+
+/// Seconds by which a plan is longer than the trial, and requests: it ends when the trial does.
+const LONGER: f64 = 1.0;
+const REQUESTS: f64 = 30.0;
 
 /// What each trial is played with.
 pub struct Trials<'a> {
@@ -195,20 +208,18 @@ impl Trials<'_> {
     ///
     /// # Errors
     /// What keeps it from taking place.
-    pub fn play(
-        &self,
-        name: &str,
-        rate: f64,
-        ask: Ask,
-        seed: u64,
-        longest: Nanos,
-    ) -> Result<TrialRow, Error> {
-        let plan = at_rate(&self.base.plan, rate, seed, longest)?;
+    pub fn play(&self, name: &str, rate: f64, seed: u64, longest: Nanos) -> Result<TrialRow, Error> {
         let criteria: Vec<_> = self.asked.iter().map(|asked| asked.criterion).collect();
+        let offered = most_per_second(&self.base.plan, rate);
+        let length = length(&criteria, offered);
+        let after = Nanos::from_secs_f64(1.2 * length.as_secs_f64() + LONGER + REQUESTS / offered);
+        let warm_up = at_rate(&self.base.plan, rate, seed, longest)?.measured_from;
+        let longest = longest.min(warm_up + after);
+        let plan = at_rate(&self.base.plan, rate, seed, longest)?;
         // No more than its users wait in a closed load, whatever the target does: there the backlog says nothing.
         let users = rate_of_what(&plan)? == RateOf::Users;
         let per_second = if users { f64::INFINITY } else { rate * requests_per_arrival(&plan) };
-        let trial = Trial::new(&criteria, per_second, ask);
+        let trial = Trial::new(&criteria, per_second, length);
         let folder = self.folder.map(|folder| folder.join(name));
         match self.backend {
             Backend::Live(_) => self.live(plan, trial, folder),
@@ -259,7 +270,8 @@ impl Trials<'_> {
         let took = begun.elapsed();
         let judge = watch.judge;
         let mut summary = result.summary;
-        let unreachable = !self.reached && (judge.is_unreachable() || summary.is_unreachable());
+        let never = !self.reached && (judge.is_unreachable() || summary.is_unreachable());
+        let unreachable = never || is_gone(&summary);
         let folder = result.folder.map(|folder| folder.path().to_owned());
         if let Some(folder) = folder.as_ref().filter(|_| judge.trial().decided().is_some()) {
             // The run was planned for longer: its numbers are computed again as of one that ends where the trial did.
@@ -286,8 +298,7 @@ impl Trials<'_> {
                 cut_off: true,
                 stopped_by: None,
                 threshold: None,
-                log_ratio: None,
-                independent: None,
+                block: None,
                 pace: None,
                 ..row
             };
@@ -306,7 +317,7 @@ impl Trials<'_> {
     ) -> TrialRow {
         let rate = rate_of(&spec.plan);
         let ended = conclude(trial, summary, stopped);
-        let log_ratio = trial.log_ratio().filter(|_| !matches!(ended, Ended::NotSent | Ended::Nothing));
+        let counts = !matches!(ended, Ended::NotSent | Ended::Nothing);
         let evidence = trial.evidence();
         let share = |(evidence, asked): (&Option<headway_stats::search::Evidence>, &Asked)| {
             let evidence = evidence.unwrap_or_default();
@@ -345,22 +356,14 @@ impl Trials<'_> {
             stopped_by: match trial.decided() {
                 None if stopped => Some(StoppedBy::Interrupt),
                 None => Some(StoppedBy::Budget),
-                Some(_) => trial.is_bounded().then_some(StoppedBy::Length),
+                Some(_) => None,
             },
             threshold: match ended {
                 Ended::Decided(Decision::Fails { criterion }) => Some(criterion),
                 _ => None,
             },
-            log_ratio: log_ratio.map(|(ratio, variance)| [ratio, variance]),
-            independent: trial
-                .cost()
-                .filter(|_| log_ratio.is_some())
-                .map(|cost| [cost.events, cost.effective]),
-            returns: trial.returns(),
-            pace: trial
-                .pace()
-                .filter(|_| log_ratio.is_some())
-                .map(|pace| [pace.halves[0], pace.halves[1], pace.error]),
+            block: trial.block().filter(|_| counts),
+            pace: trial.pace().filter(|_| counts),
             shares: evidence.iter().zip(self.asked).map(share).collect(),
             other_limits: [at(0), at(2)],
             requests,
@@ -376,6 +379,16 @@ impl Trials<'_> {
             folder,
         }
     }
+}
+
+/// Share of refused connections beyond which nobody listens any more: one that is overloaded lets connections wait.
+const GONE: f64 = 0.9;
+
+/// Whether the target is gone.
+fn is_gone(summary: &Summary) -> bool {
+    let all: u64 = summary.outcomes.values().sum();
+    let refused = summary.outcomes.get(Outcome::Refused.name()).copied().unwrap_or(0);
+    all > 0 && refused as f64 > GONE * all as f64
 }
 
 /// What a trial comes to, given the verdict on its load.
