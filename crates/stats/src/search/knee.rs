@@ -28,7 +28,7 @@ const HOPELESS: usize = 3;
 /// Trials at most.
 const MOST: usize = 1_000;
 /// Trials that could not be sent at a rate or below, before it is taken for the limit of the generator.
-const NOT_SENT: usize = 2;
+const NOT_SENT: usize = 3;
 /// The part of that limit at which it is tried then.
 const BELOW_LIMIT: f64 = 0.8;
 /// Standard deviation and slope of what is expected where only a bracket is known.
@@ -86,7 +86,7 @@ impl Tried {
 
     /// What a trial came to; `at`: when it began, and how long it lasted.
     pub fn of(rate: f64, ended: Ended, trial: &Trial, at: [f64; 2]) -> Tried {
-        Tried { block: trial.block(), pace: trial.pace(), at, ..Tried::bare(rate, ended) }
+        Tried { block: trial.block(&[]), pace: trial.pace(), at, ..Tried::bare(rate, ended) }
     }
 
     /// Whether it says something of the target.
@@ -324,10 +324,11 @@ impl Search {
         }
     }
 
-    /// The lowest rate that the generator could not send, again and again.
+    /// The lowest rate that the generator could not send, again and again, and no higher one either.
     fn limit_of_generator(&self) -> Option<f64> {
-        let not_sent: Vec<f64> =
-            self.tried.iter().filter(|t| t.ended == Ended::NotSent).map(|t| t.rate).collect();
+        let sent = self.tried.iter().filter(|t| t.counts()).map(|t| t.rate).fold(0.0, f64::max);
+        let not_sent = self.tried.iter().filter(|t| t.ended == Ended::NotSent && t.rate > sent);
+        let not_sent: Vec<f64> = not_sent.map(|t| t.rate).collect();
         (not_sent.len() >= NOT_SENT).then(|| not_sent.into_iter().fold(f64::INFINITY, f64::min))
     }
 

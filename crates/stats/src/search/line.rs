@@ -58,6 +58,8 @@ pub struct Block {
     pub n: f64,
     /// Of them, those beyond the limit, or failures.
     pub events: f64,
+    /// How many of them there may be without what the generator did, from and to; null where it moved nothing.
+    pub ends: Option<[f64; 2]>,
     /// The largest share that is allowed.
     pub allowed: f64,
     /// Of the counts of its parts at the limit, and at levels below it, each by a factor of the square root of two: how many were beyond, the
@@ -66,9 +68,17 @@ pub struct Block {
 }
 
 impl Block {
-    /// Of what a trial saw; none while it is too short.
-    pub(super) fn of(criterion: &Criterion, batches: &Batches) -> Option<Block> {
-        let parts = batches.parts(WARM_UP)?.joined(PARTS);
+    /// Of what a trial saw; none while it is too short. `moved`: by how much the generator may have moved its number, see [`Moved`].
+    pub(super) fn of(criterion: &Criterion, batches: &Batches, moved: Moved) -> Option<Block> {
+        let all = batches.parts(WARM_UP)?;
+        let n = all.n() as f64;
+        let ends = moved.filter(|moved| *moved != [0.0; 2]).map(|moved| {
+            moved.map(|by| match criterion.limit {
+                Some(Nanos(limit)) => all.beyond(batches.limits, limit as f64 - 1e9 * by),
+                None => (all.sum(Event::Failed) as f64 + n * by).clamp(0.0, n),
+            })
+        });
+        let parts = all.joined(PARTS);
         let scatter = |event: Event| {
             let (n, sum) = (parts.n() as f64, parts.sum(event) as f64);
             let share = sum / n;
@@ -83,7 +93,14 @@ impl Block {
         let below = (0..LEVELS).rev().filter(|&level| level_ns(level) <= limit).take(LOWER);
         let lower = below.map(|level| scatter(Event::Level(level)));
         let scatter: Vec<[f64; 3]> = std::iter::once(scatter(event)).chain(lower).collect();
-        Some(Block { n: parts.n() as f64, events: scatter[0][0], allowed: criterion.share, scatter })
+        let (part, events) = (parts.n() as f64 / n, scatter[0][0]);
+        let ends = ends.map(|[low, high]| [(part * low).min(events), (part * high).max(events)]);
+        Some(Block { n: parts.n() as f64, events, ends, allowed: criterion.share, scatter })
+    }
+
+    /// Events at the lower (0) or the upper end (1) of what they may be.
+    fn at(&self, end: usize) -> f64 {
+        self.ends.map_or(self.events, |ends| ends[end])
     }
 
     /// Logarithm of the share over its limit, with half an event more than were seen.
@@ -91,6 +108,10 @@ impl Block {
         ((self.events + 0.5) / (self.n * self.allowed)).ln()
     }
 }
+
+/// By how much the generator may have moved the number of a threshold, down and up, in seconds or as a share: what the planned load would have
+/// come to is the number plus something between these. None where it moved nothing.
+pub type Moved = Option<[f64; 2]>;
 
 /// What is expected before any block: it places the first ones, and proves nothing.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -143,8 +164,23 @@ fn deviance(seen: f64, expected: f64) -> f64 {
 }
 
 /// Fits the curve to blocks with their rates; `fails`: rates that were shown to fail otherwise; `last`: the fit with a block less, near which
-/// dispersion and weights are taken.
+/// dispersion and weights are taken. Where the generator may have moved events beyond the limit, both ends are fitted: the interval holds what
+/// both say.
 pub fn fit(blocks: &[(f64, &Block)], fails: &[f64], start: &Start, last: Option<&Fit>) -> Fit {
+    if blocks.iter().all(|(_, block)| block.ends.is_none()) {
+        return fit_end(blocks, 1, fails, start, last);
+    }
+    let [without, with] = [0, 1].map(|end| fit_end(blocks, end, fails, start, last));
+    Fit {
+        knee: (without.knee * with.knee).sqrt(),
+        slope: (without.slope * with.slope).sqrt(),
+        interval: [with.interval[0], without.interval[1]],
+        contradiction: without.contradiction.and(with.contradiction),
+    }
+}
+
+/// The same for one end of the events of each block.
+fn fit_end(blocks: &[(f64, &Block)], end: usize, fails: &[f64], start: &Start, last: Option<&Fit>) -> Fit {
     let mut fit = Fit { knee: start.rate, slope: start.slope, interval: [None; 2], contradiction: None };
     if blocks.is_empty() {
         let high = fails.iter().copied().reduce(f64::min);
@@ -158,7 +194,7 @@ pub fn fit(blocks: &[(f64, &Block)], fails: &[f64], start: &Start, last: Option<
     };
     for _ in 0..rounds {
         let (dispersion, free) = dispersion(blocks, fit.knee);
-        let points = points(blocks, dispersion, &fit);
+        let points = points(blocks, end, dispersion, &fit);
         let rates = || blocks.iter().map(|(rate, _)| *rate).chain([start.rate]);
         let low = 0.5 * rates().fold(f64::INFINITY, f64::min);
         let high = 1.6 * rates().fold(0.0, f64::max);
@@ -275,11 +311,11 @@ fn dispersion(blocks: &[(f64, &Block)], knee: f64) -> (f64, f64) {
     (all.max(1.0), (PARTS * near.len()) as f64 - 1.0)
 }
 
-/// Blocks by rate.
-fn points(blocks: &[(f64, &Block)], dispersion: f64, fit: &Fit) -> Vec<Point> {
+/// Blocks by rate, at one end of their events.
+fn points(blocks: &[(f64, &Block)], end: usize, dispersion: f64, fit: &Fit) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     for (rate, block) in blocks {
-        let [seen, allowed] = [block.events, block.n * block.allowed].map(|count| count / dispersion);
+        let [seen, allowed] = [block.at(end), block.n * block.allowed].map(|count| count / dispersion);
         match points.iter_mut().find(|point| (point.rate / rate - 1.0).abs() < 1e-9) {
             Some(point) => {
                 point.seen += seen;

@@ -143,7 +143,7 @@ fn an_obvious_failure_ends_a_trial_at_once() {
     };
     let ended = (0..9_000).find(|k| trial.take(Nanos::from_millis(2 * *k as i64), |_| Some(some(*k))));
     assert_eq!(ended, Some(3_000));
-    assert!(trial.pace().is_some() && trial.block().unwrap().log_ratio() > 0.5);
+    assert!(trial.pace().is_some() && trial.block(&[]).unwrap().log_ratio() > 0.5);
 }
 
 /// Plays trials whose share beyond the limit follows from the rate alone; 5,000 requests each.
@@ -155,7 +155,7 @@ fn scripted(bounds: Bounds, share: impl Fn(f64) -> f64) -> (Knee, Vec<Tried>) {
             Next::Trial { rate } => {
                 let events = (5_000.0 * share(rate)).round();
                 let scatter = vec![[events, events, events]; 3];
-                let block = Some(Block { n: 5_000.0, events, allowed: 0.01, scatter });
+                let block = Some(Block { n: 5_000.0, events, allowed: 0.01, scatter, ends: None });
                 let at = [6.0 * search.tried().len() as f64, 6.0];
                 search.take(Tried { block, at, pace: Some(-3.0), ..Tried::bare(rate, ENOUGH) });
             }
@@ -223,7 +223,8 @@ fn a_curve_that_is_not_monotone_has_no_knee() {
     let mut search = Search::new(bounds(10.0, None));
     for n in 0..12 {
         let (rate, events) = if n % 2 == 0 { (20.0, 500.0) } else { (30.0, 0.0) };
-        let block = Block { n: 5_000.0, events, allowed: 0.01, scatter: vec![[events, events, events]; 3] };
+        let scatter = vec![[events, events, events]; 3];
+        let block = Block { n: 5_000.0, events, allowed: 0.01, scatter, ends: None };
         search.take(Tried { block: Some(block), ..Tried::bare(rate, ENOUGH) });
     }
     assert_eq!(search.next(), Next::Over(Knee::NotMonotone { fails: 20.0, holds: 30.0 }));

@@ -8,7 +8,7 @@
 
 use super::batches::{Batches, Event, Seen};
 use super::evidence::{Evidence, Side};
-use super::line::Block;
+use super::line::{Block, Moved};
 use crate::summary::Operator;
 use crate::thresholds::{Aggregate, Metric, Threshold};
 use headway_base::Nanos;
@@ -230,9 +230,12 @@ impl Trial {
         self.evidence_at(which, exact)?.side(criterion.share, LEVEL[1], LEVEL[1])
     }
 
-    /// What it saw of the criterion that it met least; none of one that is too short.
-    pub fn block(&self) -> Option<Block> {
-        let each = self.criteria.iter().filter_map(|(criterion, batches)| Block::of(criterion, batches));
+    /// What it saw of the criterion that it met least; none of one that is too short. `moved`: by how much the generator may have moved the
+    /// number of each criterion; where there is none, by nothing.
+    pub fn block(&self, moved: &[Moved]) -> Option<Block> {
+        let each = self.criteria.iter().enumerate().filter_map(|(which, (criterion, batches))| {
+            Block::of(criterion, batches, moved.get(which).copied().flatten())
+        });
         each.max_by(|a, b| a.log_ratio().total_cmp(&b.log_ratio()))
     }
 

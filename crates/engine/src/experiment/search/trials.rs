@@ -8,9 +8,9 @@ use headway_base::{Nanos, Outcome, Phase, Profile, Rate, RecordSink};
 use headway_sim::{Network, lindley};
 use headway_stats::Summary;
 use headway_stats::search::{
-    Decision, Ended, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow, length,
+    Decision, Ended, Moved, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow, length,
 };
-use headway_stats::summary::{LimitedBy, LoadVerdict, percentile_key};
+use headway_stats::summary::{Ends, LimitedBy, LoadVerdict, ThresholdResult, percentile_key};
 use headway_workload::plan::{Group, Source};
 use headway_workload::users::{Level, UserPhase};
 use headway_workload::{Plan, Shard};
@@ -316,7 +316,8 @@ impl Trials<'_> {
         stopped: bool,
     ) -> TrialRow {
         let rate = rate_of(&spec.plan);
-        let ended = conclude(trial, summary, stopped);
+        let moved = moved(summary);
+        let ended = conclude(trial, summary, moved.as_deref(), stopped);
         let counts = !matches!(ended, Ended::NotSent | Ended::Nothing);
         let evidence = trial.evidence();
         let share = |(evidence, asked): (&Option<headway_stats::search::Evidence>, &Asked)| {
@@ -330,6 +331,8 @@ impl Trials<'_> {
                 (0..self.asked.len()).map(|which| trial.side_at(which, exact)).collect();
             match () {
                 () if !counts => None,
+                // The generator may have moved responses across a limit that its rules do not speak of.
+                () if moved.iter().flatten().any(Option::is_some) => None,
                 () if sides.contains(&Some(Side::Above)) => Some(false),
                 () if sides.iter().all(|side| *side == Some(Side::Below)) => Some(true),
                 () => None,
@@ -362,8 +365,9 @@ impl Trials<'_> {
                 Ended::Decided(Decision::Fails { criterion }) => Some(criterion),
                 _ => None,
             },
-            block: trial.block().filter(|_| counts),
-            pace: trial.pace().filter(|_| counts),
+            block: trial.block(moved.as_deref().unwrap_or_default()).filter(|_| counts),
+            // Its own delays are no drift of the target.
+            pace: trial.pace().filter(|_| counts && summary.vouch().load != Some(LoadVerdict::Invalid)),
             shares: evidence.iter().zip(self.asked).map(share).collect(),
             other_limits: [at(0), at(2)],
             requests,
@@ -391,35 +395,52 @@ fn is_gone(summary: &Summary) -> bool {
     all > 0 && refused as f64 > GONE * all as f64
 }
 
-/// What a trial comes to, given the verdict on its load.
-fn conclude(trial: &Trial, summary: &Summary, stopped: bool) -> Ended {
+/// By how much the generator may have moved the number of each threshold: this is the one place that asks. None where that is not known, or more
+/// was not sent than the load rules tolerate: then nothing follows of the target.
+fn moved(summary: &Summary) -> Option<Vec<Moved>> {
+    let vouch = summary.vouch();
+    let of = |threshold: &ThresholdResult| match (threshold.ends, threshold.value) {
+        (Some(Ends { low, high: Some(high) }), Some(value)) => {
+            let by = [(low - value).min(0.0), (high - value).max(0.0)];
+            Some(Some(by).filter(|by| *by != [0.0; 2]))
+        }
+        (Some(Ends { high: None, .. }), Some(_)) => None,
+        _ => vouch.is_valid().then_some(None),
+    };
+    summary.thresholds.iter().map(of).collect()
+}
+
+/// What a trial comes to, given by how much the generator may have moved its numbers.
+fn conclude(trial: &Trial, summary: &Summary, moved: Option<&[Moved]>, stopped: bool) -> Ended {
     let limited = summary.verdict.limited_by.as_ref().is_some_and(LimitedBy::matters);
     // One that was cut off may have shown something all the same.
     let decided = trial.decided().or_else(|| trial.shown().filter(|_| !limited || stopped));
-    // What the cap kept is no fault of the generator's.
-    match (summary.vouch().load, decided) {
-        // A rate that held although the generator was late holds without its delays all the more; one that was not sent does not.
-        (Some(LoadVerdict::Invalid), _) => Ended::NotSent,
-        (_, None) if limited && !stopped => Ended::HeldBack,
+    let own = summary.vouch().load == Some(LoadVerdict::Invalid);
+    match (moved, decided) {
+        // What the cap kept is no fault of the generator's.
+        (None, _) | (_, None) if limited && !own && !stopped => Ended::HeldBack,
+        (None, _) => Ended::NotSent,
         (_, None) => Ended::Nothing,
-        (_, Some(Decision::Fails { criterion })) if astride(summary, criterion) => {
-            if stopped {
-                Ended::Nothing
-            } else {
-                Ended::NotSent
-            }
+        // Beyond the limit as it was measured, and not without the generator's delays: the counts tell how far.
+        (_, Some(Decision::Fails { criterion })) if is_open(summary, criterion) => {
+            Ended::Decided(Decision::Enough)
+        }
+        (_, Some(Decision::Backlog))
+            if (0..summary.thresholds.len()).any(|which| is_open(summary, which)) =>
+        {
+            Ended::Decided(Decision::Enough)
         }
         (_, Some(decision)) => Ended::Decided(decision),
     }
 }
 
-/// Whether the generator's own delays decide on which side of its limit the number of a threshold lies.
-fn astride(summary: &Summary, which: usize) -> bool {
+/// Whether the generator's own delays may decide on which side of its limit the number of a threshold lies.
+fn is_open(summary: &Summary, which: usize) -> bool {
     let Some(threshold) = summary.thresholds.get(which) else { return false };
     threshold
         .ends
-        .map(|ends| ends.range())
-        .is_some_and(|[without, with]| without <= threshold.limit && threshold.limit < with)
+        .map(Ends::range)
+        .is_some_and(|[low, high]| low <= threshold.limit && threshold.limit < high)
 }
 
 fn percentiles(summary: &Summary) -> Vec<Percentile> {
