@@ -125,6 +125,7 @@ fn note(system: &System, pairs: &[Pair]) -> String {
     let half = quantile(pairs.iter().filter_map(|pair| pair.search.half).collect(), 0.5);
     let seconds = |part| quantile(pairs.iter().map(|pair| pair.search.seconds).collect(), part);
     let ended = pairs.iter().filter(|pair| pair.search.half.is_some()).count();
+    let near = pairs.iter().filter(|pair| (pair.search.by_default - 1.0).abs() <= 0.25).count();
     let beside = match (share(pairs), system.bisection) {
         (Some(share), Some(length)) => {
             let (at_most, at_least) =
@@ -138,7 +139,7 @@ fn note(system: &System, pairs: &[Pair]) -> String {
         _ => String::new(),
     };
     format!(
-        "{}: held in {held} of {} searches, {ended} of them to +-10 %, median half width {:.1} %, {:.0} s in the median and {:.0} s in nine of ten{beside}",
+        "{}: held in {held} of {} searches, {ended} of them to +-10 %, median half width {:.1} %, {:.0} s in the median and {:.0} s in nine of ten; after three minutes {near} of the estimates are within 25 %{beside}",
         system.name,
         pairs.len(),
         100.0 * half,

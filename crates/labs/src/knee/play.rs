@@ -9,6 +9,8 @@ use headway_stats::search::{Bounds, Criterion, Ended, Knee, Next, Search, Trial,
 
 /// What half the width of the interval over its middle is to be: what `headway search` asks by default.
 pub const PRECISION: f64 = 0.1;
+/// The budget by default, seconds.
+pub const DEFAULT_S: f64 = 180.0;
 /// That of the bisection, whose lengths of trials were measured for it.
 const BISECTED: f64 = 0.05;
 /// The warm-up of a trial's plan.
@@ -21,8 +23,12 @@ pub struct Result {
     pub held: bool,
     /// Half the width of the interval over its middle; none if it did not become as narrow as was asked.
     pub half: Option<f64>,
-    /// The last estimate, over the knee.
+    /// The last interval, over the knee.
+    pub interval: [Option<f64>; 2],
+    /// The last estimate, over the knee, and the one after [`DEFAULT_S`].
     pub estimate: f64,
+    /// That.
+    pub by_default: f64,
     /// Requests in all.
     pub requests: u64,
     /// Trials.
@@ -60,20 +66,18 @@ pub fn search(system: &System, seed: u64, budget_s: f64) -> anyhow::Result<Resul
     }
     let mut requests = probed.rows.iter().map(|row| row.requests).sum();
     let mut seconds = probed.took_s();
+    let mut by_default = search.estimate();
     loop {
         let trials = search.tried().len();
         let rate = match search.next() {
             Next::Trial { rate } => rate,
             Next::Over(knee) => {
                 let half = search.precision().filter(|_| matches!(knee, Knee::Within(_)));
-                return Ok(result(system, &search, half, requests, seconds));
+                return Ok(result(system, &search, half, by_default, (requests, seconds)));
             }
         };
         let per_second = rate * f64::from(system.requests());
         let length = length(&criteria, per_second);
-        if seconds + length.as_secs_f64() > budget_s {
-            return Ok(result(system, &search, None, requests, seconds));
-        }
         let play = system.play(rate, of_trial(seed, trials), WARM_UP, Nanos(3 * length.0))?;
         let trial = Trial::new(&criteria, per_second, length);
         let played = in_virtual_time(&play, &asked, &trial, &Control::default())?;
@@ -82,15 +86,26 @@ pub fn search(system: &System, seed: u64, budget_s: f64) -> anyhow::Result<Resul
         let took = played.reached.as_secs_f64();
         search.take(Tried::of(rate, ended, &played.trial, [seconds, took]));
         seconds += took;
+        if seconds <= DEFAULT_S {
+            by_default = search.estimate();
+        }
     }
 }
 
-fn result(system: &System, search: &Search, half: Option<f64>, requests: u64, seconds: f64) -> Result {
+fn result(
+    system: &System,
+    search: &Search,
+    half: Option<f64>,
+    by_default: Option<f64>,
+    (requests, seconds): (u64, f64),
+) -> Result {
     let knee = system.knee();
     let [low, high] = search.interval();
     Result {
         held: low.is_none_or(|low| low <= knee) && high.is_none_or(|high| knee <= high),
         half,
+        interval: [low, high].map(|end| end.map(|end| end / knee)),
+        by_default: by_default.unwrap_or(f64::NAN) / knee,
         estimate: search.estimate().unwrap_or(f64::NAN) / knee,
         requests,
         trials: search.tried().len(),

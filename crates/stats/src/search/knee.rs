@@ -13,8 +13,8 @@ use super::trial::{Decision, Trial};
 /// Distance from the limit, as a logarithm of the share, at which blocks are measured; of the rate at least and at most, as a multiple of the
 /// precision; and every other pair of blocks this many times as far, so that the slope is seen.
 const ASIDE: f64 = 0.9;
-const DISTANCE: [f64; 2] = [0.6, 1.2];
-const FARTHER: f64 = 1.5;
+const DISTANCE: [f64; 2] = [0.6, 1.0];
+const FARTHER: f64 = 1.3;
 /// The first blocks, against what is expected.
 const FIRST: [f64; 2] = [0.85, 1.15];
 /// Fewest blocks.

@@ -16,7 +16,7 @@ use super::batches::{Batches, Event, LEVELS, level_ns};
 use super::trial::{Criterion, WARM_UP};
 use headway_base::Nanos;
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::{gamma_lr, gamma_ur};
 
 /// Parts of a block, of whose counts the dispersion is the variance over the mean.
@@ -27,24 +27,24 @@ const LOWER: usize = 8;
 const TIMES: f64 = 5.0;
 /// As if so many independent events had it.
 const PRIOR: f64 = 4.5;
+/// Degrees of freedom of the dispersion: of each part of a block with an event one, and these of what lower levels tell.
+const FREE: f64 = 4.0;
 /// The dispersion of failures, as long as few were seen.
 const OF_FAILURES: f64 = 30.0;
 /// Blocks whose share is beyond the limit by more than this factor, or whose rate is farther from the knee (logarithm), tell nothing of the dispersion.
 const NEAR: (f64, f64) = (10.0, 0.35);
 /// How far the curve bends away: standard deviation of the logarithm of a share, as a multiple of the square of that logarithm, and of the same
 /// over the slope.
-const BEND: [f64; 2] = [0.1, 1.5];
+const BEND: [f64; 2] = [0.05, 1.0];
 /// Bounds of the slope: logarithm of the share by logarithm of the rate.
 const SLOPES: [f64; 2] = [1.5, 120.0];
 /// Shares of one user alone that are tried, over the limit.
 const FLOORS: [f64; 5] = [0.0, 0.25, 0.5, 0.7, 0.88];
-/// The likelihood ratio is widened by this, as the interval is looked at after each block.
-const LOOKS: f64 = 1.1;
 /// Level at which blocks in a row show a side, and how far apart (ratio of rates) they may be.
 const SHOWN: f64 = 0.01;
 const ROW: f64 = 1.25;
 /// Fewest independent events beyond the limit that show a failure.
-const FEWEST: f64 = 2.0;
+const FEWEST: f64 = 4.0;
 /// Points of the grid of knees.
 const GRID: usize = 80;
 /// Standard deviation of what is expected of the slope (logarithm) when a rate is placed.
@@ -65,6 +65,8 @@ pub struct Block {
     /// Of the counts of its parts at the limit, and at levels below it, each by a factor of the square root of two: how many were beyond, the
     /// sum of the squared differences from their mean, and what that would be if they were independent.
     pub scatter: Vec<[f64; 3]>,
+    /// How many of the parts had any event.
+    pub parts: f64,
 }
 
 impl Block {
@@ -95,7 +97,8 @@ impl Block {
         let scatter: Vec<[f64; 3]> = std::iter::once(scatter(event)).chain(lower).collect();
         let (part, events) = (parts.n() as f64 / n, scatter[0][0]);
         let ends = ends.map(|[low, high]| [(part * low).min(events), (part * high).max(events)]);
-        Some(Block { n: parts.n() as f64, events, ends, allowed: criterion.share, scatter })
+        let seen = parts.of(event).filter(|n| *n > 0).count() as f64;
+        Some(Block { n: parts.n() as f64, events, ends, allowed: criterion.share, scatter, parts: seen })
     }
 
     /// Events at the lower (0) or the upper end (1) of what they may be.
@@ -194,7 +197,7 @@ fn fit_end(blocks: &[(f64, &Block)], end: usize, fails: &[f64], start: &Start, l
     };
     for _ in 0..rounds {
         let (dispersion, free) = dispersion(blocks, fit.knee);
-        let points = points(blocks, end, dispersion, &fit);
+        let points = self::points(blocks, end, dispersion, &fit);
         let rates = || blocks.iter().map(|(rate, _)| *rate).chain([start.rate]);
         let low = 0.5 * rates().fold(f64::INFINITY, f64::min);
         let high = 1.6 * rates().fold(0.0, f64::max);
@@ -212,8 +215,8 @@ fn fit_end(blocks: &[(f64, &Block)], end: usize, fails: &[f64], start: &Start, l
             }
         }
         (fit.knee, fit.slope) = (best.1, best.2);
-        let t = StudentsT::new(0.0, 1.0, free.max(1.0)).map_or(12.7, |t| t.inverse_cdf(0.975));
-        let least = profile.iter().copied().fold(f64::NEG_INFINITY, f64::max) - 0.5 * t * t * LOOKS;
+        let t = quantile(free, 0.975);
+        let least = profile.iter().copied().fold(f64::NEG_INFINITY, f64::max) - 0.5 * t * t;
         let first = profile.iter().position(|value| *value >= least).unwrap_or(0);
         let last = profile.iter().rposition(|value| *value >= least).unwrap_or(GRID);
         let cross = |out: usize, inside: usize| {
@@ -224,7 +227,9 @@ fn fit_end(blocks: &[(f64, &Block)], end: usize, fails: &[f64], start: &Start, l
             (first > 0).then(|| cross(first.saturating_sub(1), first)),
             (last < GRID).then(|| cross((last + 1).min(GRID), last)),
         ];
-        let [holds, failing] = shown(&points);
+        // What is shown alone allows for a dispersion that few excursions tell.
+        let wider = (quantile(free, 1.0 - SHOWN) / Normal::standard().inverse_cdf(1.0 - SHOWN)).powi(2);
+        let [holds, failing] = shown(&self::points(blocks, end, dispersion * wider, &fit));
         let failing = fails.iter().copied().chain(failing).reduce(f64::min);
         let tighter = [
             curve[0].into_iter().chain(holds).reduce(f64::max),
@@ -244,6 +249,11 @@ fn fit_end(blocks: &[(f64, &Block)], end: usize, fails: &[f64], start: &Start, l
         fit.contradiction = contradiction(&points);
     }
     fit
+}
+
+/// Of Student's t with so many degrees of freedom.
+fn quantile(free: f64, part: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, free).map_or(f64::INFINITY, |t| t.inverse_cdf(part))
 }
 
 /// The largest likelihood with that knee, over slopes and floors, and its slope.
@@ -286,7 +296,7 @@ fn highest([low, high]: [f64; 2], value: impl Fn(f64) -> f64) -> (f64, f64) {
     if at > best.1 { (middle, at) } else { best }
 }
 
-/// By how much counts vary more than independent ones, of all blocks near that knee; and on how many parts of blocks that rests.
+/// By how much counts vary more than independent ones, of all blocks near that knee; and its degrees of freedom.
 fn dispersion(blocks: &[(f64, &Block)], knee: f64) -> (f64, f64) {
     let near =
         |(rate, block): &&(f64, &Block)| block.log_ratio() < NEAR.0.ln() && (rate / knee).ln().abs() < NEAR.1;
@@ -308,7 +318,8 @@ fn dispersion(blocks: &[(f64, &Block)], knee: f64) -> (f64, f64) {
         }
     }
     let all = (sum(0, 1) + PRIOR * lower * lower) / (sum(0, 2) + PRIOR * lower);
-    (all.max(1.0), (PARTS * near.len()) as f64 - 1.0)
+    let free = near.iter().map(|block| block.parts).sum::<f64>() + FREE;
+    (all.max(1.0), free)
 }
 
 /// Blocks by rate, at one end of their events.

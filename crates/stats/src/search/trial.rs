@@ -21,6 +21,8 @@ const GROWTH: f64 = 1.3;
 const FIRST: f64 = 130.0;
 /// A share as large as the first, and so many times its limit as the second, is obvious: excursions of a queue near its knee do not reach that.
 const OBVIOUS: [f64; 2] = [0.3, 10.0];
+/// It is none before that part of the length: one long excursion may fill a second.
+const PART: f64 = 0.4;
 /// Level of an obvious failure at each look, and of what a trial alone shows at its end.
 const LEVEL: [f64; 2] = [0.001, 0.01];
 /// A trial lasts at least so many times the limit, before it shows that its rate holds.
@@ -254,6 +256,10 @@ impl Trial {
 
     /// A failure that needs no more requests.
     fn obvious(&self) -> Option<Decision> {
+        let lasted = self.first_due.map_or(Nanos::ZERO, |first| self.last_due - first);
+        if lasted.as_secs_f64() < PART * self.length.as_secs_f64() {
+            return None;
+        }
         let fails = |which: &usize| {
             let (criterion, batches) = &self.criteria[*which];
             let evidence = batches.parts(WARM_UP).map(|parts| {
