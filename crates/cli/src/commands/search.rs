@@ -11,10 +11,11 @@ use headway_engine::run_folder;
 use headway_live::Control;
 use headway_report::Material;
 use headway_report::format::{chosen_share, plural, rate, time};
-use headway_report::words::search::{about, outcome, probed, rate_of};
+use headway_report::words::search::{about, failures, outcome, probed, rate_of};
 use headway_stats::search::{Found, Probed, RateOf, TrialRow};
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 pub(super) fn search_verb(args: &SearchArgs, words: &[String]) -> Result<u8, Failure> {
     let settings = SearchSettings::resolve(args, words).map_err(Failure::usage)?;
@@ -59,7 +60,7 @@ fn played(args: &SearchArgs, settings: SearchSettings) -> Result<u8, Failure> {
     }
     let control = Control::default();
     interrupt::steer(&control)?;
-    let mut progress = Progress { quiet, named };
+    let mut progress = Progress { quiet, named, said: Instant::now() };
     let searched = search(&specs, folder.as_ref(), &control, &mut progress)?;
     let mut written = folder.as_ref().map(|folder| folder.finish(&searched, &specs)).unwrap_or_default();
     let shown = Shown::search(&searched, path.as_deref()).by(&output.show);
@@ -95,10 +96,15 @@ fn headline(specs: &[SearchSpec]) -> String {
     )
 }
 
+/// Longest time without a word, a little less than five seconds.
+const SILENCE: Duration = Duration::from_millis(3_900);
+
 /// A line for each trial, on standard error.
 struct Progress {
     quiet: bool,
     named: bool,
+    /// When it said something last.
+    said: Instant,
 }
 
 impl SearchObserver for Progress {
@@ -117,10 +123,18 @@ impl SearchObserver for Progress {
     }
 
     fn trial(&mut self, search: &Found, n: usize, per_second: f64) {
+        self.said = Instant::now();
         if !self.quiet {
             let of = if self.named { format!("{}, ", search.name) } else { String::new() };
             let _ =
                 write!(std::io::stderr(), "headway: {of}trial {n} at {} ... ", rate_of(search, per_second));
+        }
+    }
+
+    fn goes_on(&mut self, search: &Found, estimate: Option<f64>) {
+        if let Some(knee) = estimate.filter(|_| !self.quiet && self.said.elapsed() >= SILENCE) {
+            self.said = Instant::now();
+            let _ = write!(std::io::stderr(), "about {} so far ... ", rate_of(search, knee));
         }
     }
 
@@ -134,7 +148,8 @@ impl SearchObserver for Progress {
             nothing if nothing == "-" => String::new(),
             known => format!("; the knee is {known}"),
         };
-        let _ =
-            writeln!(std::io::stderr(), "{} after {}{p99}{known}", outcome(row.ended).0, time(row.took_s));
+        let failed = failures(row).map(|failed| format!(", {failed}")).unwrap_or_default();
+        let (word, took) = (outcome(row.ended).0, time(row.took_s));
+        let _ = writeln!(std::io::stderr(), "{word} after {took}{p99}{failed}{known}");
     }
 }

@@ -5,7 +5,7 @@ use super::{RunSettings, bounds, flags, load::Load, new_seed, sim};
 use crate::args::{Given, Named, OutputArgs, RunArgs, SearchArgs, Setting};
 use crate::settings::is_named;
 use anyhow::{Context as _, Result, bail};
-use headway_base::Rate;
+use headway_base::{Answer, Rate};
 use headway_engine::compare::Across;
 use headway_engine::experiment::search::{SearchSpec, beside, rate_of_what, seed_of};
 use headway_engine::simulate::bounded;
@@ -57,6 +57,9 @@ impl SearchSettings {
         let mut redactors = Vec::new();
         let mut add = |(base, backend, target, redactor): Subject| {
             let base = RunSpec { keep: None, ..base };
+            // Users who send datagrams that nobody answers wait for nothing.
+            let one_way = matches!(&backend, Backend::Live(live) if live.answer == Some(Answer::None));
+            let bracket = args.from.is_some() && args.to.is_some();
             specs.push(SearchSpec {
                 base,
                 backend,
@@ -64,7 +67,7 @@ impl SearchSettings {
                 bounds,
                 budget: args.budget,
                 folder: None,
-                probe: !args.no_probe && !(args.from.is_some() && args.to.is_some()),
+                probe: !args.no_probe && !bracket && !one_way,
                 baseline: None,
             });
             redactors.push(redactor);

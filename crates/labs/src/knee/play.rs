@@ -78,6 +78,9 @@ pub fn search(system: &System, seed: u64, budget_s: f64) -> anyhow::Result<Resul
         };
         let per_second = rate * f64::from(system.requests());
         let length = length(&criteria, per_second);
+        if seconds + length.as_secs_f64() > budget_s {
+            return Ok(result(system, &search, None, by_default, (requests, seconds)));
+        }
         let play = system.play(rate, of_trial(seed, trials), WARM_UP, Nanos(3 * length.0))?;
         let trial = Trial::new(&criteria, per_second, length);
         let played = in_virtual_time(&play, &asked, &trial, &Control::default())?;

@@ -1,6 +1,7 @@
 //! What a search says: the knee in a sentence, what to know about it, and what each trial came to.
 
 use super::Tone;
+use super::failures::ended;
 use super::study::Sentence;
 use crate::format::{chosen_share, count, number, plural, rate, share, time};
 use headway_stats::search::{
@@ -67,6 +68,34 @@ pub fn probed(probed: &Probed) -> String {
         count(probed.rows.iter().map(|row| row.requests).sum()),
         time(probed.took_s())
     )
+}
+
+/// Share of failures that is said of a trial.
+const FAILED: f64 = 0.01;
+
+/// What failed in a trial, if it is more than a per cent: `34.0 % failed (429)`.
+pub fn failures(row: &TrialRow) -> Option<String> {
+    let part = row.failed.filter(|failed| *failed > FAILED)?;
+    let how = row.failed_by.as_ref().map(|kind| format!(" ({})", ended(&kind.outcome, kind.status)));
+    Some(format!("{} failed{}", share(part), how.unwrap_or_default()))
+}
+
+/// What failed of requests where no threshold counts them: the rate is none that the target serves.
+fn not_counted(found: &Found) -> Option<Sentence> {
+    if found.thresholds.iter().any(|threshold| threshold.contains("failed")) {
+        return None;
+    }
+    let failing =
+        found.trials.iter().filter(|row| !row.cut_off).filter_map(|row| Some((row, failures(row)?)));
+    let (row, failures) = failing.min_by(|a, b| a.0.rate.total_cmp(&b.0.rate))?;
+    let limits = row.failed_by.as_ref().is_some_and(|kind| kind.status == Some(429));
+    let why = if limits { ": the target limits the rate" } else { "" };
+    let text = format!(
+        "at {} {failures}{why}; response times alone are searched, and requests that fail fast keep them short: add --threshold \
+         'failed: rate<1%'",
+        rate_of(found, row.rate)
+    );
+    Some(sentence(Tone::Warn, text))
 }
 
 /// What was asked: `p(99)<100ms holds`.
@@ -155,8 +184,11 @@ pub fn headline(found: &Found) -> Sentence {
         Outcome::Undecided => sentence(Tone::Warn, format!("the trials decide nothing more: {known}")),
         Outcome::Unreachable => {
             let before = found.trials.iter().filter(|row| row.ended != TrialEnd::Unreachable).count();
+            let last = found.trials.last().and_then(|row| row.failed_by.as_ref());
+            let how =
+                last.map(|kind| format!(" ({})", ended(&kind.outcome, kind.status))).unwrap_or_default();
             let text = match before {
-                0 => format!("no connection to {} could be opened: {known}", found.target),
+                0 => format!("no connection to {} could be opened{how}: {known}", found.target),
                 n => format!(
                     "after {} {} refused connections, as one does that has ended: {known}",
                     plural(n as u64, "trial"),
@@ -293,6 +325,7 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
             format!("the target drifts: its response times at the same rate {}", changed(&drift)),
         ));
     }
+    all.extend(not_counted(found));
     let kept = found.trials.iter().any(|row| row.folder.is_some());
     let may_go_on = [Outcome::Budget, Outcome::Interrupted, Outcome::Unreachable, Outcome::Unfinished];
     if kept && may_go_on.contains(&found.outcome) {

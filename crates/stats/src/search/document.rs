@@ -3,7 +3,7 @@
 //! Plain data: times in seconds, rates per second. Deliberately absent: sentences (`report` makes them).
 
 use super::{Block, Decision, Drift, Earlier, Ended, Knee, Probed, Tried};
-use crate::summary::{Interval, LoadVerdict, Units};
+use crate::summary::{Failure, Interval, LoadVerdict, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -262,6 +262,8 @@ pub struct TrialRow {
     pub response: Vec<Percentile>,
     /// Share of requests that failed.
     pub failed: Option<f64>,
+    /// How most of them failed; null where none did.
+    pub failed_by: Option<Failure>,
     /// The busiest worker's share of time with work, of a live trial.
     pub generator_busy: Option<f64>,
     /// Its run folder.

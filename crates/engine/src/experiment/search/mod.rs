@@ -52,7 +52,7 @@ pub struct SearchSpec {
 }
 
 /// What a search tells while it goes on.
-pub trait SearchObserver {
+pub trait SearchObserver: Send {
     /// A probe has ended.
     fn probed(&mut self, search: &Found, probed: &Probed) {
         let _ = (search, probed);
@@ -60,6 +60,10 @@ pub trait SearchObserver {
     /// A trial of that search begins at that rate.
     fn trial(&mut self, search: &Found, number: usize, rate: f64) {
         let _ = (search, number, rate);
+    }
+    /// A live trial goes on: called once a second, with the best estimate so far.
+    fn goes_on(&mut self, search: &Found, estimate: Option<f64>) {
+        let _ = (search, estimate);
     }
     /// It has ended; `estimate` and `interval` are what is known of the knee now.
     fn ended(&mut self, search: &Found, row: &TrialRow, estimate: Option<f64>, interval: [Option<f64>; 2]) {
@@ -283,7 +287,10 @@ impl<'a> Going<'a> {
             control,
             reached: self.found.trials.iter().any(|row| row.ended != TrialEnd::Unreachable),
         };
-        let row = TrialRow { begun_s: elapsed, ..trials.play(&name, rate, seed, self.left)? };
+        let (found, estimate) = (&self.found, self.search.estimate());
+        let mut told = || observer.goes_on(found, estimate);
+        let row = trials.play(&name, rate, seed, self.left, &mut told)?;
+        let row = TrialRow { begun_s: elapsed, ..row };
         let (took, unreachable) = (row.took_s, row.ended == TrialEnd::Unreachable);
         self.take(row);
         if let Some(row) = self.found.trials.last() {

@@ -204,11 +204,18 @@ pub struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Plays a trial at that rate, for at most `longest`; its run folder is called `name`.
+    /// Plays a trial at that rate, for at most `longest`; its run folder is called `name`. `told` is called once a second of a live one.
     ///
     /// # Errors
     /// What keeps it from taking place.
-    pub fn play(&self, name: &str, rate: f64, seed: u64, longest: Nanos) -> Result<TrialRow, Error> {
+    pub fn play(
+        &self,
+        name: &str,
+        rate: f64,
+        seed: u64,
+        longest: Nanos,
+        told: &mut (dyn FnMut() + Send),
+    ) -> Result<TrialRow, Error> {
         let criteria: Vec<_> = self.asked.iter().map(|asked| asked.criterion).collect();
         let offered = most_per_second(&self.base.plan, rate);
         let length = length(&criteria, offered);
@@ -222,7 +229,7 @@ impl Trials<'_> {
         let trial = Trial::new(&criteria, per_second, length);
         let folder = self.folder.map(|folder| folder.join(name));
         match self.backend {
-            Backend::Live(_) => self.live(plan, trial, folder),
+            Backend::Live(_) => self.live(plan, trial, folder, told),
             Backend::Sim(sim) => {
                 let play = Play { plan: plan.clone(), limits: self.base.limits, model: sim.model.clone() };
                 let seen = in_virtual_time(&play, self.asked, &trial, self.control).map_err(Error::usage)?;
@@ -260,10 +267,16 @@ impl Trials<'_> {
         }
     }
 
-    fn live(&self, plan: Plan, trial: Trial, folder: Option<PathBuf>) -> Result<TrialRow, Error> {
+    fn live(
+        &self,
+        plan: Plan,
+        trial: Trial,
+        folder: Option<PathBuf>,
+        told: &mut (dyn FnMut() + Send),
+    ) -> Result<TrialRow, Error> {
         let control = Control::default();
         let judge = Judge::new(trial, self.asked, plan.measured_from, self.reached);
-        let mut watch = Watch { judge, control: control.clone(), search: self.control };
+        let mut watch = Watch { judge, control: control.clone(), search: self.control, told };
         let spec = self.spec(plan, folder, true);
         let begun = Instant::now();
         let result = self.backend.play(&spec, &control, &mut [&mut watch])?;
@@ -271,7 +284,7 @@ impl Trials<'_> {
         let judge = watch.judge;
         let mut summary = result.summary;
         let never = !self.reached && (judge.is_unreachable() || summary.is_unreachable());
-        let unreachable = never || is_gone(&summary);
+        let unreachable = never || judge.is_gone() || is_gone(&summary);
         let folder = result.folder.map(|folder| folder.path().to_owned());
         if let Some(folder) = folder.as_ref().filter(|_| judge.trial().decided().is_some()) {
             // The run was planned for longer: its numbers are computed again as of one that ends where the trial did.
@@ -379,6 +392,7 @@ impl Trials<'_> {
             goodput: summary.rate.goodput,
             response: percentiles(summary),
             failed: (all > 0).then(|| failed as f64 / all as f64),
+            failed_by: summary.failures.iter().max_by_key(|kind| kind.n).cloned(),
             generator_busy: summary.generator.as_ref().and_then(busy),
             folder,
         }
