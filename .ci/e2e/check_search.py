@@ -1,10 +1,13 @@
 """`headway search`: the knee of a model and of a target with a known law; what it refuses before it sends anything."""
 
+import asyncio
 import json
 import math
 import shutil
 import signal
 import subprocess
+import threading
+import time
 
 from harness import HEADWAY, Headway, Serve, check, contains, equal, expect, flat, free_port, headway, note, wait_for
 
@@ -116,6 +119,73 @@ def without_a_knee(tmp):
     short = headway(*ask, "--threshold", "p(90)<100ms", "--budget", "40s", "--precision", "2%", cwd=tmp).exits(97)
     contains(short.out, "the budget of 40.0 s ended", "a budget that ends")
     contains(flat(short.out), "so far the knee is about ", "an estimate, all the same")
+
+
+@check("search: a target that is dead, that dies in the middle or that limits rates is named within ten seconds")
+def bad_targets(tmp):
+    begun = time.monotonic()
+    dead = headway("search", f"http://127.0.0.1:{free_port()}/", "--threshold", "p(90)<50ms", "--from", "100/s", "--out", tmp / "dead", cwd=tmp).exits(1)
+    took = time.monotonic() - begun
+    contains(flat(dead.out), "could be opened (refused)", "a port at which nobody listens")
+    expect(took < 10, f"said after {took:.1f} s")
+    with Serve("--service", "exp(4ms)", "--stop-after", "14s", tmp=tmp) as server:
+        begun = time.monotonic()
+        dies = Headway(["search", server.url, "--threshold", "p(90)<50ms", "--out", tmp / "dies"], tmp).ended(60).exits(1)
+        took = time.monotonic() - begun
+    contains(flat(dies.out), "refused connections, as one does that has ended: so far the knee is about", "a target that dies")
+    expect(took < 24, f"ended {took:.1f} s after its begin, {took - 14:.1f} s after the target did")
+    # What it refused says nothing of the knee.
+    trials = json.loads((tmp / "dies/search.json").read_text())["trials"]
+    equal((trials[-1]["ended"], trials[-1]["cut_off"]), ("unreachable", True), "the last trial")
+    with Limiting(200) as limiting:
+        ask = ["search", limiting.url, "--threshold", "p(90)<50ms", "--budget", "20s", "--seed", "5"]
+        limited = Headway([*ask, "--out", tmp / "limited"], tmp).ended(90).exits(97, 98, 99, 0)
+        contains(flat(limited.out), "(status 429): the target limits the rate", "the last lines")
+        contains(limited.err, "failed (status 429", "said after its trial")
+        probed = json.loads((tmp / "limited/search.json").read_text())["probed"]["rows"]
+        expect(all(row["failed"] <= 0.01 * row["requests"] for row in probed[:-1]), f"probes stop at failures: {probed}")
+
+
+class Limiting:
+    """A server that answers at most so many requests a second, and the rest with 429."""
+
+    def __init__(self, most):
+        self.most, self.tokens, self.at = most, float(most) / 10, time.monotonic()
+
+    def answer(self):
+        now = time.monotonic()
+        self.tokens = min(self.most / 10, self.tokens + (now - self.at) * self.most)
+        self.at = now
+        if self.tokens < 1:
+            return b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n"
+        self.tokens -= 1
+        return b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+    async def client(self, reader, writer):
+        try:
+            while await reader.readuntil(b"\r\n\r\n"):
+                writer.write(self.answer())
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    async def listen(self, started):
+        server = await asyncio.start_server(self.client, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        self.loop = asyncio.get_running_loop()
+        self.stop = asyncio.Event()
+        started.set()
+        await self.stop.wait()
+
+    def __enter__(self):
+        started = threading.Event()
+        self.thread = threading.Thread(target=lambda: asyncio.run(self.listen(started)))
+        self.thread.start()
+        started.wait()
+        return self
+
+    def __exit__(self, *_):
+        self.loop.call_soon_threadsafe(self.stop.set)
+        self.thread.join()
 
 
 @check("search: what cannot be searched is refused before anything is sent, with what would be accepted")

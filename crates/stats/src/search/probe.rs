@@ -48,7 +48,7 @@ pub struct ProbeRow {
 pub struct Probed {
     /// The probes, in order.
     pub rows: Vec<ProbeRow>,
-    /// Requests per second at most, by these; null while too few were played.
+    /// Requests per second at most, by these; null while throughput still grows, as where `--to` ends the probes.
     pub capacity: Option<f64>,
     /// Response time of one user alone, seconds.
     pub service_s: f64,
@@ -62,12 +62,19 @@ pub struct Probed {
     pub expected: Option<[f64; 2]>,
 }
 
+impl ProbeRow {
+    /// Whether more failed than lets probes go on.
+    pub fn fails(&self) -> bool {
+        self.failed as f64 > FAILED * self.requests as f64
+    }
+}
+
 impl Probed {
     /// How many users the next probe has, and how many of its requests end at least; none: they are over. `most` requests per second are
     /// not to be exceeded.
     pub fn next(&self, most: Option<f64>) -> Option<(u32, u64)> {
         let Some(last) = self.rows.last() else { return Some((1, ALONE)) };
-        let failed = last.failed as f64 > FAILED * last.requests as f64;
+        let failed = last.fails();
         let faster = most.is_some_and(|most| 2.0 * last.per_second > most);
         let slow = self
             .rows
@@ -85,14 +92,13 @@ impl Probed {
             self.service_s = row.response_s;
         }
         self.rows.push(row);
-        let well: Vec<f64> = self
-            .rows
-            .iter()
-            .filter(|row| row.failed as f64 <= FAILED * row.requests as f64)
-            .map(|row| row.per_second)
-            .collect();
-        self.capacity = match &well[..] {
-            [.., a, b] => Some((0.5 * (a + b)).max(*a)),
+        self.capacity = match &self.rows[..] {
+            // What it still served when the rest failed.
+            [.., a, b] if b.fails() => Some(a.per_second.max(b.per_second)).filter(|most| *most > 0.0),
+            [.., a, b] if b.per_second < (1.0 + GROWTH) * a.per_second => {
+                Some((0.5 * (a.per_second + b.per_second)).max(a.per_second))
+            }
+            // It still grows.
             _ => None,
         };
         let servers = self.capacity.map_or(1.0, |capacity| (capacity * self.service_s).round());
@@ -137,9 +143,11 @@ mod tests {
         let mut probed = Probed::default();
         probed.take(row(1, 129.0));
         assert_eq!(probed.next(Some(200.0)), None);
+        // Where they end because of that, and it still grows, the capacity is not known.
+        assert_eq!(probed.capacity, None);
         assert_eq!(probed.next(Some(300.0)), Some((2, 100)));
         probed.take(ProbeRow { failed: 11, ..row(2, 250.0) });
-        assert_eq!((probed.next(None), probed.capacity), (None, None));
+        assert_eq!((probed.next(None), probed.capacity), (None, Some(250.0)));
     }
 
     #[test]

@@ -219,6 +219,49 @@ fn the_limit_of_the_generator_is_found() {
     assert!(holds < 100.0 && 100.0 <= limit, "{holds} {limit}");
 }
 
+/// Loads that failed to be sent by chance, below one that was sent, are none of its limits.
+#[test]
+fn what_was_sent_at_a_higher_rate_is_no_limit_of_the_generator() {
+    let mut search = Search::new(Bounds { lowest: 0.1, ..bounds(10.0, None) });
+    search.expect(Start { rate: 400.0, spread: 0.15, slope: 18.0, alone: [0.0, 4.0] });
+    let block =
+        Block { n: 3_000.0, events: 90.0, allowed: 0.01, scatter: vec![[90.0; 3]; 3], ..Block::default() };
+    search.take(Tried { block: Some(block), ..Tried::bare(460.0, ENOUGH) });
+    (0..4).for_each(|_| search.take(Tried::bare(340.0, Ended::NotSent)));
+    assert!(matches!(search.next(), Next::Trial { rate } if rate > 300.0), "{:?}", search.next());
+    (0..3).for_each(|_| search.take(Tried::bare(480.0, Ended::NotSent)));
+    assert!(matches!(search.next(), Next::Trial { rate } if rate <= 0.8 * 480.0), "{:?}", search.next());
+}
+
+/// What the generator may have done is in the interval: from the lower end with it to the upper end without.
+#[test]
+fn both_ends_of_what_the_generator_did_are_fitted() {
+    let start = Start { rate: 400.0, spread: 0.15, slope: 18.0, alone: [0.0, 4.0] };
+    let blocks = |events: &dyn Fn(f64) -> f64, ends: &dyn Fn(f64) -> Option<[f64; 2]>| -> Vec<(f64, Block)> {
+        let all = [360.0, 440.0].into_iter().cycle().take(24);
+        let one = |rate: f64| {
+            let seen = events(rate);
+            // The scatter is the same whatever was moved.
+            let scatter = vec![[30.0, 600.0, 30.0]; 3];
+            (rate, Block { n: 3_000.0, events: seen, ends: ends(rate), allowed: 0.01, scatter, parts: 3.0 })
+        };
+        all.map(|rate| one(rate)).collect()
+    };
+    let fitted = |all: &[(f64, Block)]| {
+        line::fit(&all.iter().map(|(rate, block)| (*rate, block)).collect::<Vec<_>>(), &[], &start, None)
+    };
+    let with = |rate: f64| 30.0 * (rate / 400.0f64).powi(12);
+    let without = |rate: f64| 0.6 * with(rate);
+    let [a, b] = [fitted(&blocks(&with, &|_| None)), fitted(&blocks(&without, &|_| None))];
+    let both = fitted(&blocks(&with, &|rate| Some([without(rate), with(rate)])));
+    assert!(a.knee < b.knee, "{a:?} {b:?}");
+    assert_eq!(both.interval, [a.interval[0], b.interval[1]]);
+    assert!(a.knee <= both.knee && both.knee <= b.knee, "{both:?}");
+    // Where nothing was moved both ends are one.
+    let same = fitted(&blocks(&with, &|rate| Some([with(rate); 2])));
+    assert_eq!(same.interval, a.interval);
+}
+
 #[test]
 fn a_curve_that_is_not_monotone_has_no_knee() {
     let mut search = Search::new(bounds(10.0, None));

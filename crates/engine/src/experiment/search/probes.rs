@@ -34,6 +34,8 @@ const SLOPES: [f64; 2] = [3.0, 60.0];
 const SLOPE: f64 = 10.0;
 /// Standard deviation of the logarithm of the first rate.
 const SPREAD: f64 = 0.15;
+/// The same where `--to` ended the probes before throughput stopped growing.
+const NO_CAPACITY: f64 = 0.7;
 
 /// Plays the probes.
 ///
@@ -75,7 +77,8 @@ pub fn probe(
 /// What a search expects of them; nothing where they tell too little.
 pub fn start_of(probed: &Probed) -> Option<Start> {
     let [rate, slope] = probed.expected?;
-    Some(Start { rate, spread: SPREAD, slope, alone: probed.alone })
+    let spread = if probed.capacity.is_some() { SPREAD } else { NO_CAPACITY };
+    Some(Start { rate, spread, slope, alone: probed.alone })
 }
 
 fn play(
@@ -258,7 +261,8 @@ impl Observer for Watch {
     }
 }
 
-/// The knee by the model, arrivals per second, and its slope there; none without a capacity, or where no model can be made.
+/// The knee by the model, arrivals per second, and its slope there; none where no model can be made. Without a capacity it is `--to`, where
+/// that ended the probes.
 fn expected(
     plan: &Plan,
     base: &RunSpec,
@@ -267,7 +271,11 @@ fn expected(
     times: Vec<f64>,
     bounds: &Bounds,
 ) -> Option<[f64; 2]> {
-    let capacity = probed.capacity? / requests_per_arrival(plan);
+    let Some(capacity) = probed.capacity else {
+        let well = probed.rows.iter().all(|row| !row.fails());
+        return bounds.to.filter(|_| well).map(|to| [to, SLOPE]);
+    };
+    let capacity = capacity / requests_per_arrival(plan);
     let within = |rate: f64| rate.clamp(bounds.lowest, bounds.to.unwrap_or(f64::INFINITY).max(bounds.lowest));
     if asked.iter().all(|asked| asked.criterion.limit.is_none()) {
         return Some([within(UNKNOWN * capacity), SLOPE]);
@@ -321,4 +329,34 @@ impl RecordSink for Count {
         self.n >= PLAYED
     }
     fn finish(&mut self, _: Nanos) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many servers as there are users: throughput grows until `--to` ends the probes. What it was then is no capacity.
+    #[test]
+    fn probes_that_to_ends_do_not_tell_a_capacity() {
+        use headway_base::{Phase, Profile, Rate};
+        use headway_workload::journey::Journey;
+        use headway_workload::plan::{Connections, Group};
+        let length = Nanos::from_secs(5);
+        let profile = Arc::new(Profile::new(&[Phase::hold(length, Rate(50.0))]));
+        let source = Source::Arrivals { process: headway_workload::Process::Poisson, profile };
+        let plan =
+            Plan::of(3, Group::of(source, Journey::single(), Connections::Shared), Nanos::ZERO, length);
+        let service = dist::parse("exp(8ms)", &|_| Err(String::new())).unwrap();
+        let model = Model::station(Station::new(64, service));
+        let base = RunSpec::new("wide", plan, 1_000);
+        let backend = Backend::Sim(Box::new(crate::Sim::new(model)));
+        let asked = [Asked::of(&"p(99)<60".parse().unwrap()).unwrap()];
+        let bounds = Bounds { from: 10.0, lowest: 0.1, to: Some(300.0), precision: 0.1 };
+        let probed = probe(&base, &backend, &asked, &bounds, &Control::default(), |_| ()).unwrap();
+        assert!(probed.rows.iter().all(|row| row.per_second <= 305.0), "{probed:?}");
+        assert_eq!((probed.capacity, probed.expected), (None, Some([300.0, SLOPE])));
+        let free = Bounds { to: None, ..bounds };
+        let probed = probe(&base, &backend, &asked, &free, &Control::default(), |_| ()).unwrap();
+        assert!(probed.capacity.is_some_and(|most| (6_000.0..9_000.0).contains(&most)), "{probed:?}");
+    }
 }

@@ -10,7 +10,7 @@ use headway_stats::Summary;
 use headway_stats::search::{
     Decision, Ended, Moved, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow, length,
 };
-use headway_stats::summary::{Ends, LimitedBy, LoadVerdict, ThresholdResult, percentile_key};
+use headway_stats::summary::{Ends, Failure, LimitedBy, LoadVerdict, ThresholdResult, percentile_key};
 use headway_workload::plan::{Group, Source};
 use headway_workload::users::{Level, UserPhase};
 use headway_workload::{Plan, Shard};
@@ -392,7 +392,7 @@ impl Trials<'_> {
             goodput: summary.rate.goodput,
             response: percentiles(summary),
             failed: (all > 0).then(|| failed as f64 / all as f64),
-            failed_by: summary.failures.iter().max_by_key(|kind| kind.n).cloned(),
+            failed_by: most_failed(summary),
             generator_busy: summary.generator.as_ref().and_then(busy),
             folder,
         }
@@ -401,6 +401,17 @@ impl Trials<'_> {
 
 /// Share of refused connections beyond which nobody listens any more: one that is overloaded lets connections wait.
 const GONE: f64 = 0.9;
+
+/// How most requests failed; of one that ended in its warm-up, its outcomes tell.
+fn most_failed(summary: &Summary) -> Option<Failure> {
+    let kind = summary.failures.iter().max_by_key(|kind| kind.n).cloned();
+    let others = || {
+        let failed = summary.outcomes.iter().filter(|(name, n)| *name != Outcome::Ok.name() && **n > 0);
+        let (outcome, n) = failed.max_by_key(|(_, n)| **n)?;
+        Some(Failure { outcome: outcome.clone(), n: *n, ..Failure::default() })
+    };
+    kind.or_else(others)
+}
 
 /// Whether the target is gone.
 fn is_gone(summary: &Summary) -> bool {
@@ -465,4 +476,58 @@ fn percentiles(summary: &Summary) -> Vec<Percentile> {
         Some(Percentile { percent, value: found.value?, ci95: found.ci95, lower_bound })
     };
     [50.0, 90.0, 99.0, 99.9].into_iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_stats::search::{Criterion, Seen};
+
+    /// A trial of one threshold of 60 ms, a tenth of whose responses took 80 ms; it has lasted its length.
+    fn trial() -> Trial {
+        let criterion = Criterion { limit: Some(Nanos::from_millis(60)), share: 0.01 };
+        let mut trial = Trial::new(&[criterion], 500.0, Nanos::from_secs(6));
+        (0..4_000i64).for_each(|k| {
+            let time = Nanos::from_millis(if k * 7_919 % 10 == 0 { 80 } else { 40 });
+            trial.take(Nanos::from_millis(2 * k), |_| Some(Seen { time, failed: false }));
+        });
+        trial
+    }
+
+    /// A late load whose p99 of 80 ms lies between these without and with what the generator did.
+    fn late(ends: Option<Ends>) -> Summary {
+        let threshold =
+            ThresholdResult { limit: 0.06, value: Some(0.08), ends, ..ThresholdResult::default() };
+        let mut summary = Summary { thresholds: vec![threshold], ..Summary::default() };
+        summary.verdict.load = Some(LoadVerdict::Invalid);
+        summary
+    }
+
+    fn ended(ends: Option<Ends>) -> (Ended, Option<Vec<Moved>>) {
+        let (trial, summary) = (trial(), late(ends));
+        let moved = moved(&summary);
+        (conclude(&trial, &summary, moved.as_deref(), false), moved)
+    }
+
+    #[test]
+    fn a_late_load_counts_where_both_ends_of_its_number_are_known() {
+        assert!(matches!(trial().decided(), Some(Decision::Fails { .. })), "{:?}", trial().decided());
+        let (beyond, moved) = ended(Some(Ends { low: 0.075, high: Some(0.08) }));
+        assert_eq!(beyond, Ended::Decided(Decision::Fails { criterion: 0 }));
+        let by = moved.unwrap()[0].unwrap();
+        assert!((by[0] + 0.005).abs() < 1e-9 && by[1] == 0.0, "{by:?}");
+        // The generator may have moved it across the limit: the trial fails no more, and its counts tell how far.
+        let (open, moved) = ended(Some(Ends { low: 0.05, high: Some(0.08) }));
+        assert_eq!(open, Ended::Decided(Decision::Enough));
+        let block = trial().block(&moved.unwrap()).unwrap();
+        let [low, high] = block.ends.unwrap();
+        assert!(low < 0.5 * high && high == block.events, "{block:?}");
+        // Too much was not sent, or nothing bounds what the generator did.
+        assert_eq!(ended(Some(Ends { low: 0.075, high: None })), (Ended::NotSent, None));
+        assert_eq!(ended(None), (Ended::NotSent, None));
+        // Of a load that is as planned nothing was moved.
+        let mut valid = late(None);
+        valid.verdict.load = Some(LoadVerdict::Valid);
+        assert_eq!(super::moved(&valid), Some(vec![None]));
+    }
 }
