@@ -95,7 +95,7 @@ def of_closed_users(tmp):
         live = ["search", server.url, "-u", "4", "--think", "exp(20ms)", "--to", "8", "--threshold", "p(90)<100ms", "--budget", "5m", "--seed", "3"]
         ended = headway(*live, "--json", out, "--out", tmp / "live", cwd=tmp).exits(99, 98)
         found = json.loads(out.read_text())
-        equal((found["rate_of"], [trial["rate"] for trial in found["trials"][:1]]), ("users", [4]), "live trials")
+        equal((found["rate_of"], [trial["rate"] for trial in found["trials"][:1]]), ("users", [6]), "live trials begin in the (geometric) middle of 4 and 8")
         if ended.code == 99:
             equal((found["outcome"], found["interval"][0]), ("always", 8), "what it ends in")
             contains(flat(ended.out), "holds at 8 users, the highest number of users that was allowed (--to)", "the report")

@@ -298,9 +298,13 @@ fn highest([low, high]: [f64; 2], value: impl Fn(f64) -> f64) -> (f64, f64) {
 
 /// By how much counts vary more than independent ones, of all blocks near that knee; and its degrees of freedom.
 fn dispersion(blocks: &[(f64, &Block)], knee: f64) -> (f64, f64) {
-    let near =
-        |(rate, block): &&(f64, &Block)| block.log_ratio() < NEAR.0.ln() && (rate / knee).ln().abs() < NEAR.1;
-    let near: Vec<&Block> = blocks.iter().filter(near).map(|(_, block)| *block).collect();
+    let moderate = || blocks.iter().filter(|(_, block)| block.log_ratio() < NEAR.0.ln());
+    let mut near: Vec<&Block> =
+        moderate().filter(|(rate, _)| (rate / knee).ln().abs() < NEAR.1).map(|(_, block)| *block).collect();
+    if near.is_empty() {
+        // Below the highest rate that is allowed everything may hold.
+        near = moderate().map(|(_, block)| *block).collect();
+    }
     let n: f64 = near.iter().map(|block| block.n).sum();
     let allowed = near.first().map_or(1.0, |block| block.allowed);
     let sum = |level: usize, of: usize| -> f64 {

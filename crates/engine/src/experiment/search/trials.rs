@@ -402,15 +402,14 @@ impl Trials<'_> {
 /// Share of refused connections beyond which nobody listens any more: one that is overloaded lets connections wait.
 const GONE: f64 = 0.9;
 
-/// How most requests failed; of one that ended in its warm-up, its outcomes tell.
+/// How most requests failed; of one that ended in its warm-up, the reasons of the whole run tell.
 fn most_failed(summary: &Summary) -> Option<Failure> {
     let kind = summary.failures.iter().max_by_key(|kind| kind.n).cloned();
-    let others = || {
-        let failed = summary.outcomes.iter().filter(|(name, n)| *name != Outcome::Ok.name() && **n > 0);
-        let (outcome, n) = failed.max_by_key(|(_, n)| **n)?;
-        Some(Failure { outcome: outcome.clone(), n: *n, ..Failure::default() })
+    let reason = || {
+        let most = summary.failure_reasons.rows.iter().max_by_key(|row| row.n)?;
+        Some(Failure { outcome: most.outcome.clone(), status: most.status, step: None, n: most.n })
     };
-    kind.or_else(others)
+    kind.or_else(reason)
 }
 
 /// Whether the target is gone.
