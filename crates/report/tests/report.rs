@@ -127,9 +127,7 @@ fn a_ci_system_sees_every_threshold_and_every_rule() {
     let suite = shown.lines().find(|line| line.contains("<testsuite name=\"thresholds\"")).unwrap();
     // What the generator leaves open is skipped.
     assert!(suite.contains("tests=\"8\" failures=\"4\" errors=\"0\" skipped=\"2\""), "{suite}");
-    assert!(shown.contains(
-        "name=\"p(99.99)&lt;30ms\"><skipped message=\"p(99.99)&lt;30ms not judged"
-    ));
+    assert!(shown.contains("name=\"p(99.99)&lt;30ms\"><skipped message=\"p(99.99)&lt;30ms not judged"));
     assert!(shown.contains("name=\"bytes: max&lt;1KiB\"><failure type=\"not-judged\""));
     assert!(shown.contains("<testsuite name=\"load\" tests=\"3\" failures=\"0\""), "{shown}");
     // Of an INVALID load the rules are the failures, and what the generator leaves open is not judged.
