@@ -133,9 +133,10 @@ mod tests {
             base,
             backend: Backend::Sim(Box::new(Sim::new(scenario.model().unwrap().clone()))),
             target: "the model of one.yaml".to_owned(),
-            bounds: Bounds { from: 7.0 + 0.3 * (seed % 100) as f64, lowest: 0.1, to: None, precision: 0.1 },
+            bounds: Bounds { from: 7.0 + 0.3 * (seed % 100) as f64, lowest: 0.1, to: None, precision: 0.05 },
             budget: Nanos::from_secs(360_000),
             folder: folder.map(Path::to_owned),
+            probe: true,
             baseline: None,
         }
     }
