@@ -301,8 +301,8 @@ fn dispersion(blocks: &[(f64, &Block)], knee: f64) -> (f64, f64) {
     let moderate = || blocks.iter().filter(|(_, block)| block.log_ratio() < NEAR.0.ln());
     let mut near: Vec<&Block> =
         moderate().filter(|(rate, _)| (rate / knee).ln().abs() < NEAR.1).map(|(_, block)| *block).collect();
-    if near.is_empty() {
-        // Below the highest rate that is allowed everything may hold.
+    if near.is_empty() && moderate().count() == blocks.len() {
+        // Below the highest rate that is allowed everything may hold. Where some blocks are far beyond, those that hold say nothing of the knee.
         near = moderate().map(|(_, block)| *block).collect();
     }
     let n: f64 = near.iter().map(|block| block.n).sum();
