@@ -231,7 +231,7 @@ fn machine(screen: &mut Screen, summary: &Summary) {
         screen.put(Rank::More, |page| page.labelled("rights", Tone::Plain, rights));
     }
     if let Some(advice) = words::doctor::advice(summary) {
-        screen.put(Rank::Rest, |page| page.labelled("machine", Tone::Plain, &advice));
+        screen.put(Rank::More, |page| page.labelled("machine", Tone::Plain, &advice));
     }
 }
 

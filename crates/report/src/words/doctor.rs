@@ -354,14 +354,14 @@ pub fn advice(summary: &Summary) -> Option<String> {
     }
     let bound = summary.generator.as_ref()?.first_bound.as_ref();
     // What is far from its limit is not what made the load late.
-    let near = bound.filter(|bound| bound.asks.is_some_and(|asks| asks >= NEAR * bound.allows))?;
-    let (allows, asks) = (near.allows, near.asks?);
+    let lacked = summary.verdict.findings.iter().any(|finding| finding.id == FindingId::LocalLimit);
+    let near = bound.filter(|bound| lacked || bound.asks.is_some_and(|asks| asks >= NEAR * bound.allows))?;
+    let asked = near.asks.map_or(String::new(), |asks| format!(", {} asked for", amount(asks, near.unit)));
     Some(format!(
-        "`headway doctor` with these arguments says what it allows; first to run out: {} ({} {} possible, {} asked for)",
+        "`headway doctor` with these arguments says what it allows; first to run out: {} ({} {} possible{asked})",
         resource(near.resource),
-        amount(allows, near.unit),
-        unit(near.unit),
-        amount(asks, near.unit)
+        amount(near.allows, near.unit),
+        unit(near.unit)
     ))
 }
 

@@ -5,6 +5,8 @@ use headway_report::Style;
 use headway_stats::Summary;
 use headway_stats::summary::{FailureReason, PlanLog};
 
+type Change<'a> = &'a dyn Fn(&mut Summary);
+
 /// Lines and columns of the smallest terminal in common use.
 const LINES: usize = 24;
 const COLUMNS: usize = 80;
@@ -66,7 +68,7 @@ fn no_run_takes_more_than_a_screen() {
     for n in [1, 3, 9, 30] {
         for bits in 0..32 {
             let mut summary = well();
-            let all: [(&str, &dyn Fn(&mut Summary)); 5] = [
+            let all: [(&str, Change<'_>); 5] = [
                 ("thresholds", &|s| s.thresholds = vec![threshold.clone(); n]),
                 ("failures", &|s| {
                     fail(s, &["timeout", "reset", "connect-timeout", "dns", "tls", "status"][..n.min(6)])
