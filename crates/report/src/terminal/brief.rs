@@ -403,8 +403,10 @@ fn failures(screen: &mut Screen, summary: &Summary) {
     if !kinds.is_empty() {
         screen.air();
     }
+    // Up to the first on which there is advice they are the cause.
+    let causes = kinds.iter().position(|kind| !kind.advice.is_empty()).unwrap_or(0);
     for (i, kind) in kinds.iter().take(MOST_KINDS).enumerate() {
-        let rank = if i == 0 { Rank::Cause } else { Rank::More };
+        let rank = if i <= causes { Rank::Cause } else { Rank::More };
         screen.put(rank, |page| {
             page.line(&[
                 span(Tone::Plain, format!("{:>9} ", count(kind.n))),
