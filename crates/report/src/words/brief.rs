@@ -13,20 +13,16 @@ use headway_stats::summary::{Connects, FailureReason, FindingId, Pattern};
 /// Are the starts like those of independent users? In a line, where that was decided, or asked for by `--tolerance lateness=`. What loops
 /// send is no question of independence: one line says what that does.
 pub fn pattern(summary: &Summary) -> Option<Answer> {
-    let whole = super::pattern(summary);
-    let verdict = &summary.verdict;
-    let looped = matches!(asked::kind(summary), Kind::Closed | Kind::FixedWork);
-    let meaning = match (verdict.pattern, verdict.pattern_scale_s) {
-        _ if looped => {
-            let word = "closed";
-            return Some(Answer { word, meaning: LOOPED.to_owned(), tone: Tone::Plain });
-        }
-        (Pattern::Undecided | Pattern::NotApplicable, _) => return None,
-        (Pattern::Independent, Some(scale)) => format!("like independent users, up to {}", time(scale)),
-        // What it does to queues, and the numbers, come with --details.
-        _ => whole.meaning.split([';', '(']).next().unwrap_or_default().trim_end().to_owned(),
-    };
-    Some(Answer { meaning, ..whole })
+    if matches!(asked::kind(summary), Kind::Closed | Kind::FixedWork) {
+        return Some(Answer { word: "closed", meaning: LOOPED.to_owned(), tone: Tone::Plain });
+    }
+    if matches!(summary.verdict.pattern, Pattern::Undecided | Pattern::NotApplicable) {
+        return None;
+    }
+    let of = pattern_of_audit(summary);
+    // What it does to queues comes with --details.
+    let meaning = of.meaning.split(';').next().unwrap_or_default().to_owned();
+    Some(Answer { meaning, ..of })
 }
 
 /// What a loop does to its load.
