@@ -178,21 +178,17 @@ fn subject(screen: &mut Screen, summary: &Summary) {
 /// Whether the numbers are those of the load that was planned; what the generator did to them otherwise, and what helps.
 fn trust(screen: &mut Screen, summary: &Summary) {
     let reasons = words::reasons(summary);
-    let why = reasons.iter().find(|reason| reason.severity > Severity::Info && brief::is_of_load(&reason.id));
     let of = brief::trust(summary);
-    let why = why.filter(|_| of.tone != Tone::Good && !brief::says_why(summary));
+    let why = brief::cause(summary, &reasons).filter(|_| of.tone != Tone::Good);
     screen.put(Rank::Answer, |page| {
-        let text = match why {
+        let text = match why.filter(|_| !brief::says_why(summary)) {
             Some(reason) => reason.text.clone(),
             None => of.meaning.clone(),
         };
         let meaning = fitting(&text, page.width() - MEANING, 3);
         answer(page, "LOAD", &Answer { meaning, ..of.clone() });
     });
-    let next = reasons.iter().filter(|reason| brief::is_of_load(&reason.id)).find_map(|reason| {
-        reason.next.as_ref().filter(|_| reason.severity > Severity::Info && of.tone != Tone::Good)
-    });
-    if let Some(next) = next {
+    if let Some(next) = why.and_then(|reason| reason.next.as_ref()) {
         screen.put(Rank::Cause, |page| what_next(page, next));
     }
     if let Some(pattern) = brief::pattern(summary) {
