@@ -178,21 +178,17 @@ fn subject(screen: &mut Screen, summary: &Summary) {
 /// Whether the numbers are those of the load that was planned; what the generator did to them otherwise, and what helps.
 fn trust(screen: &mut Screen, summary: &Summary) {
     let reasons = words::reasons(summary);
-    let why = reasons.iter().find(|reason| reason.severity > Severity::Info && brief::is_of_load(&reason.id));
     let of = brief::trust(summary);
-    let why = why.filter(|_| of.tone != Tone::Good && !brief::says_why(summary));
+    let why = brief::cause(summary, &reasons).filter(|_| of.tone != Tone::Good);
     screen.put(Rank::Answer, |page| {
-        let text = match why {
+        let text = match why.filter(|_| !brief::says_why(summary)) {
             Some(reason) => reason.text.clone(),
             None => of.meaning.clone(),
         };
         let meaning = fitting(&text, page.width() - MEANING, 3);
         answer(page, "LOAD", &Answer { meaning, ..of.clone() });
     });
-    let next = reasons.iter().filter(|reason| brief::is_of_load(&reason.id)).find_map(|reason| {
-        reason.next.as_ref().filter(|_| reason.severity > Severity::Info && of.tone != Tone::Good)
-    });
-    if let Some(next) = next {
+    if let Some(next) = why.and_then(|reason| reason.next.as_ref()) {
         screen.put(Rank::Cause, |page| what_next(page, next));
     }
     if let Some(pattern) = brief::pattern(summary) {
@@ -231,7 +227,7 @@ fn machine(screen: &mut Screen, summary: &Summary) {
         screen.put(Rank::More, |page| page.labelled("rights", Tone::Plain, rights));
     }
     if let Some(advice) = words::doctor::advice(summary) {
-        screen.put(Rank::More, |page| page.labelled("machine", Tone::Plain, &advice));
+        screen.put(Rank::Cause, |page| page.labelled("machine", Tone::Plain, &advice));
     }
 }
 
@@ -403,8 +399,10 @@ fn failures(screen: &mut Screen, summary: &Summary) {
     if !kinds.is_empty() {
         screen.air();
     }
+    // Up to the first on which there is advice they are the cause.
+    let causes = kinds.iter().position(|kind| !kind.advice.is_empty()).unwrap_or(0);
     for (i, kind) in kinds.iter().take(MOST_KINDS).enumerate() {
-        let rank = if i == 0 { Rank::Cause } else { Rank::More };
+        let rank = if i <= causes { Rank::Cause } else { Rank::More };
         screen.put(rank, |page| {
             page.line(&[
                 span(Tone::Plain, format!("{:>9} ", count(kind.n))),

@@ -3,30 +3,27 @@
 //! Absent: what these rest on; [`super::pattern()`] and the other sentences have that.
 
 use super::asked::Kind;
-use super::{Answer, ReasonId, Tone, asked, busiest_worker, failures, outcome_meaning, total};
+use super::reasons::is_of_what_was_sent;
+use super::{Answer, Reason, ReasonId, Tone, asked, busiest_worker, failures, outcome_meaning, total};
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use headway_base::Outcome;
 use headway_base::machine::SATURATED;
 use headway_stats::Summary;
-use headway_stats::summary::{Connects, FailureReason, FindingId, Pattern};
+use headway_stats::summary::{Connects, FailureReason, FindingId, Pattern, Severity};
 
 /// Are the starts like those of independent users? In a line, where that was decided, or asked for by `--tolerance lateness=`. What loops
 /// send is no question of independence: one line says what that does.
 pub fn pattern(summary: &Summary) -> Option<Answer> {
-    let whole = super::pattern(summary);
-    let verdict = &summary.verdict;
-    let looped = matches!(asked::kind(summary), Kind::Closed | Kind::FixedWork);
-    let meaning = match (verdict.pattern, verdict.pattern_scale_s) {
-        _ if looped => {
-            let word = "closed";
-            return Some(Answer { word, meaning: LOOPED.to_owned(), tone: Tone::Plain });
-        }
-        (Pattern::Undecided | Pattern::NotApplicable, _) => return None,
-        (Pattern::Independent, Some(scale)) => format!("like independent users, up to {}", time(scale)),
-        // What it does to queues, and the numbers, come with --details.
-        _ => whole.meaning.split([';', '(']).next().unwrap_or_default().trim_end().to_owned(),
-    };
-    Some(Answer { meaning, ..whole })
+    if matches!(asked::kind(summary), Kind::Closed | Kind::FixedWork) {
+        return Some(Answer { word: "closed", meaning: LOOPED.to_owned(), tone: Tone::Plain });
+    }
+    if matches!(summary.verdict.pattern, Pattern::Undecided | Pattern::NotApplicable) {
+        return None;
+    }
+    let of = pattern_of_audit(summary);
+    // What it does to queues comes with --details.
+    let meaning = of.meaning.split(';').next().unwrap_or_default().to_owned();
+    Some(Answer { meaning, ..of })
 }
 
 /// What a loop does to its load.
@@ -88,6 +85,22 @@ pub fn trust(summary: &Summary) -> Answer {
     let whole = super::load(summary);
     let meaning = whole.meaning.split(": all ").next().unwrap_or_default().to_owned();
     Answer { meaning, ..whole }
+}
+
+/// Of reasons in the order of their weight, the one that says what the generator did to the load. Requests that were not sent follow from
+/// what most of them lacked.
+pub fn cause<'a>(summary: &Summary, reasons: &'a [Reason]) -> Option<&'a Reason> {
+    let mut of_load =
+        reasons.iter().filter(|reason| reason.severity > Severity::Info && is_of_load(&reason.id));
+    let first = of_load.next()?;
+    let lacked = of_load.find(|reason| reason.id == ReasonId::Finding(FindingId::LocalLimit));
+    lacked.filter(|_| is_of_what_was_sent(&first.id) && mostly_lacked(summary)).or(Some(first))
+}
+
+/// Whether most requests that were not sent wanted something that this machine did not have.
+fn mostly_lacked(summary: &Summary) -> bool {
+    let of = |outcome: Outcome| summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
+    of(Outcome::LocalLimit) >= of(Outcome::Unsent) + of(Outcome::Shed)
 }
 
 /// Whether what is said of the load tells why already: the connection cap.
@@ -270,4 +283,29 @@ pub fn machine(summary: &Summary) -> Option<(Tone, String)> {
         parts.push("target on the same machine".to_owned());
     }
     Some((tone, parts.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(id: FindingId) -> Reason {
+        let finding = headway_stats::summary::Finding { id, severity: Severity::Error, ..Default::default() };
+        let mut summary = Summary::default();
+        summary.verdict.findings.push(finding);
+        super::super::reasons(&summary).remove(0)
+    }
+
+    #[test]
+    fn what_a_machine_lacked_is_why_requests_were_not_sent() {
+        let reasons = [reason(FindingId::Unsent), reason(FindingId::LocalLimit)];
+        let cause = |unsent, lacked| {
+            let mut summary = Summary::default();
+            summary.outcomes.insert(Outcome::Unsent.name().to_owned(), unsent);
+            summary.outcomes.insert(Outcome::LocalLimit.name().to_owned(), lacked);
+            super::cause(&summary, &reasons).unwrap().id.clone()
+        };
+        assert_eq!(cause(10, 1_164), ReasonId::Finding(FindingId::LocalLimit));
+        assert_eq!(cause(1_164, 10), ReasonId::Finding(FindingId::Unsent));
+    }
 }

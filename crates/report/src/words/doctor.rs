@@ -355,14 +355,19 @@ pub fn advice(summary: &Summary) -> Option<String> {
     let bound = summary.generator.as_ref()?.first_bound.as_ref();
     // What is far from its limit is not what made the load late.
     let lacked = summary.verdict.findings.iter().any(|finding| finding.id == FindingId::LocalLimit);
-    let near = bound.filter(|bound| lacked || bound.asks.is_some_and(|asks| asks >= NEAR * bound.allows))?;
-    let asked = near.asks.map_or(String::new(), |asks| format!(", {} asked for", amount(asks, near.unit)));
-    Some(format!(
-        "`headway doctor` with these arguments says what it allows; first to run out: {} ({} {} possible{asked})",
-        resource(near.resource),
-        amount(near.allows, near.unit),
-        unit(near.unit)
-    ))
+    let near = |asks: Option<f64>, allows: f64| asks.is_some_and(|asks| asks >= NEAR * allows);
+    let first = bound.filter(|bound| lacked || near(bound.asks, bound.allows));
+    let first = match first {
+        Some(of) => {
+            let asked =
+                of.asks.map_or(String::new(), |asks| format!(", {} asked for", amount(asks, of.unit)));
+            let (allows, unit) = (amount(of.allows, of.unit), unit(of.unit));
+            format!("; first to run out: {} ({allows} {unit} possible{asked})", resource(of.resource))
+        }
+        None if lacked => String::new(),
+        None => return None,
+    };
+    Some(format!("`headway doctor` with these arguments says what it allows{first}"))
 }
 
 #[cfg(test)]

@@ -142,7 +142,8 @@ fn follows_from_shards_apart(id: &ReasonId, verdict: &Verdict, outside: f64) -> 
     outside > 0.0 && held.is_some_and(|held| 2.0 * outside >= 1.0 - held)
 }
 
-fn is_of_what_was_sent(id: &ReasonId) -> bool {
+/// Whether it is that requests were not sent.
+pub(super) fn is_of_what_was_sent(id: &ReasonId) -> bool {
     use ReasonId::{Finding, Rule};
     matches!(
         id,

@@ -245,7 +245,7 @@ fn both_ends_of_what_the_generator_did_are_fitted() {
             let scatter = vec![[30.0, 600.0, 30.0]; 3];
             (rate, Block { n: 3_000.0, events: seen, ends: ends(rate), allowed: 0.01, scatter, parts: 3.0 })
         };
-        all.map(|rate| one(rate)).collect()
+        all.map(one).collect()
     };
     let fitted = |all: &[(f64, Block)]| {
         line::fit(&all.iter().map(|(rate, block)| (*rate, block)).collect::<Vec<_>>(), &[], &start, None)
