@@ -10,7 +10,7 @@ mod finish;
 
 use crate::arrivals::ArrivalsKept;
 use crate::connects::ConnectsKept;
-use crate::delays::{Delays, Ended};
+use crate::delays::{Delays, Ended, from_start};
 use crate::effect::Joined;
 use crate::merge::Merge;
 use crate::phase::Measured;
@@ -20,7 +20,7 @@ use crate::setup::{Facts, Foreign, Setup, Workload};
 use crate::streams::{PATIENCE, Streams};
 use crate::summary::{FindingId, Stall, Summary, ThresholdResult};
 use crate::thresholds::measure::{MetricsView, Thresholds};
-use crate::thresholds::{Threshold, Vouch};
+use crate::thresholds::{Known, Threshold, Vouch};
 use crate::users::Loops;
 use headway_base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start, Trigger};
 
@@ -47,6 +47,8 @@ pub struct Analysis {
     connects: Option<ConnectsKept>,
     /// What the generator's delays can have added; none where no bound on it is known.
     delays: Option<Delays>,
+    /// What is known of those delays for each request.
+    known: Known,
     /// What those delays did to the numbers; none where that cannot be told.
     effect: Option<Joined>,
     started_all: u64,
@@ -69,8 +71,12 @@ impl Analysis {
     pub(crate) fn with(setup: Setup, foreign: Option<Foreign>) -> Analysis {
         let measured = Measured::new(&setup.measured);
         let loops = foreign.is_none().then(|| Loops::new(&setup, measured));
-        let delays =
-            (setup.workload == Workload::Open && !setup.sharded && foreign.is_none()).then(Delays::default);
+        let known = match setup.workload {
+            Workload::Open if !setup.sharded => Known::Bound,
+            Workload::Sessions | Workload::Closed if !setup.sharded => Known::FromStart,
+            _ => Known::Nothing,
+        };
+        let known = if foreign.is_some() { Known::Nothing } else { known };
         let ours = foreign.is_none();
         let behind = foreign.as_ref().map_or(Nanos::ZERO, |foreign| foreign.behind.min(PATIENCE));
         let arrivals = ArrivalsKept::new(measured, &setup, foreign);
@@ -92,7 +98,8 @@ impl Analysis {
             behind,
             connects: setup.connects.then(|| ConnectsKept::new(&setup, measured)),
             loops,
-            delays,
+            delays: (known == Known::Bound).then(Delays::default),
+            known,
             effect: ours.then(|| Joined::of_load(&setup)).flatten(),
             series: Series::new(setup.labels.len()),
             recent: Recent::new(),
@@ -258,6 +265,9 @@ impl Analysis {
         if let Some(delays) = &mut self.delays {
             // What was not sent has no response time.
             delays.ended(record, place.is_some() && !record.is_not_sent());
+        } else if self.known == Known::FromStart && place.is_some() && !record.is_not_sent() {
+            let ended = Ended::new(record, true);
+            push_least(&mut self.requests, &mut self.thresholds, &ended, from_start(record));
         }
         match place {
             Some(segment) => {
@@ -298,7 +308,7 @@ impl Analysis {
         }
         // No interval decides here, and none is computed: they cost the most.
         let sight = MetricsView::new(&self.requests, &self.arrivals, 0, 0.0).with_ends(
-            self.delays.is_some(),
+            self.known,
             Vouch::default(),
             self.setup.tolerances.unsent,
         );

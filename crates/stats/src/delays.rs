@@ -40,7 +40,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    fn new(record: &Record, counted: bool) -> Ended {
+    pub fn new(record: &Record, counted: bool) -> Ended {
         use Outcome::{Cancelled, Protocol, Timeout, TooLarge, Unfinished};
         let Record { done, intended, started, unread, outcome, step, count, .. } = *record;
         let given_up = matches!(outcome, Timeout | Cancelled | Unfinished | Protocol | TooLarge);
@@ -87,6 +87,12 @@ impl Ord for Ended {
     fn cmp(&self, other: &Ended) -> Ordering {
         self.key().cmp(&other.key())
     }
+}
+
+/// The response time from when a request was released to when its response came, as far as that is told.
+pub(crate) fn from_start(record: &Record) -> Nanos {
+    let released = record.started.get().map_or(record.done, |started| started - record.wait);
+    (record.done - record.unread.get().unwrap_or(Nanos::ZERO) - released).max(Nanos::ZERO)
 }
 
 /// The delays of one run.

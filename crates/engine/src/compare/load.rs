@@ -257,7 +257,8 @@ fn of_log(path: &Path, summary: &Summary, manifest: &Manifest) -> Result<(Observ
             path.display()
         )));
     }
-    Ok((observing.finish(Nanos::from_secs_f64(summary.measured.to_s)), digest.finish()))
+    let observed = observing.finish(Nanos::from_secs_f64(summary.measured.to_s));
+    Ok((observed.with_effect(summary.verdict.effect.as_ref()), digest.finish()))
 }
 
 /// What tells records of two runs apart: two live runs never have the same, to the nanosecond.

@@ -129,7 +129,7 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
                 interrupted = true;
                 break;
             }
-            let load = result.summary.verdict.load;
+            let (load, effect) = (result.summary.verdict.load, result.summary.verdict.effect.clone());
             going.ended(&result.summary);
             round.loads[place] = load;
             invalid_rounds[place] += usize::from(load == Some(LoadVerdict::Invalid));
@@ -140,7 +140,8 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
             compared.source = result.summary.source;
             compared.warmup_s = Some(told.warmup_s);
             compared.started_at = compared.started_at.take().or(result.summary.started_at);
-            seen[place] = taking.0.take().map(|observing| observing.finish(measured.end));
+            let observed = taking.0.take().map(|observing| observing.finish(measured.end));
+            seen[place] = observed.map(|observed| observed.with_effect(effect.as_ref()));
         }
         if interrupted {
             break;

@@ -227,7 +227,11 @@ fn machine(screen: &mut Screen, summary: &Summary) {
         screen.put(Rank::More, |page| page.labelled("rights", Tone::Plain, rights));
     }
     if let Some(advice) = words::doctor::advice(summary) {
-        screen.put(Rank::Cause, |page| page.labelled("machine", Tone::Plain, &advice));
+        // Where this machine lacked something, its limits are what helps.
+        let lacked = summary.verdict.findings.iter().any(|finding| finding.id == FindingId::LocalLimit);
+        screen.put(if lacked { Rank::Answer } else { Rank::Cause }, |page| {
+            page.labelled("machine", Tone::Plain, &advice)
+        });
     }
 }
 

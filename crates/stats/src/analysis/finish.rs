@@ -18,6 +18,7 @@ use crate::summary::{
     self, Curves, LabelSummary, LimitedBy, NotComputed, PercentileCurves, RateSummary, SeriesRow, Summary,
     Tail, Why,
 };
+use crate::thresholds::Known;
 use crate::thresholds::measure::MetricsView;
 use crate::users::Cycle;
 use headway_base::{Nanos, Outcome, Trigger};
@@ -69,7 +70,7 @@ impl Analysis {
         summary.arrivals = arrivals.block.clone();
         summary.arrivals.resolution = facts.resolution.map(Nanos::as_secs_f64);
         summary.curves.headway = arrivals.curve.clone();
-        self.requests_into(&mut summary, filled, &mut missing);
+        self.requests_into(&mut summary, filled, effect.as_ref(), &mut missing);
         self.rates_into(&mut summary, &facts, until);
         summary.connects =
             self.connects.as_ref().map(|connects| connects.summary(until, filled, facts.plan.as_ref()));
@@ -119,7 +120,6 @@ impl Analysis {
     fn no_effect(&self) -> Why {
         match self.setup.workload {
             Workload::Foreign => Why::DueNotTold,
-            _ if self.setup.sharded => Why::OtherShards,
             _ => Why::NoObservations,
         }
     }
@@ -184,7 +184,13 @@ impl Analysis {
         self.loops.as_ref()?.level()
     }
 
-    fn requests_into(&self, summary: &mut Summary, filled: usize, missing: &mut Missing) {
+    fn requests_into(
+        &self,
+        summary: &mut Summary,
+        filled: usize,
+        effect: Option<&Found>,
+        missing: &mut Missing,
+    ) {
         const NS: f64 = 1e9;
         let r = &self.requests;
         let response = Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled);
@@ -200,6 +206,10 @@ impl Analysis {
         if let Some([open, session]) = r.split(filled) {
             summary.response_open = Some(spread(&open, NS, "response_open"));
             summary.response_session = Some(spread(&session, NS, "response_session"));
+        }
+        if let Some(effect) = effect {
+            effect.widen(&mut summary.response, false);
+            effect.widen(&mut summary.response_ok, true);
         }
         self.shares_into(summary, NS, missing);
         let nothing = || if self.arrivals.compares { Why::NoObservations } else { Why::DueNotTold };
@@ -393,11 +403,14 @@ impl Analysis {
             summary.not_computed.insert("verdict.load".into(), reason.into());
         }
         let seconds = summary.measured.to_s - summary.measured.from_s;
-        let known = summary.response.generator_share.is_some();
+        let known = match self.known {
+            Known::Bound if summary.response.generator_share.is_none() => Known::Nothing,
+            known => known,
+        };
         let timeout = facts.plan.as_ref().and_then(|plan| plan.timeout_s).map(Nanos::from_secs_f64);
         let sight = MetricsView::new(&self.requests, &self.arrivals, filled, seconds)
             .with_ends(known, summary.vouch(), tolerances.unsent)
-            .with_effect(effect.filter(|_| self.setup.workload == Workload::Open))
+            .with_effect(effect)
             .with_timeout(timeout);
         let cut_short = summary.measured.interrupted;
         summary.thresholds = self.thresholds.results(&sight, cut_short, &mut summary.not_computed);

@@ -301,6 +301,7 @@ impl Two<'_> {
                     }
                     None => recover(&mut row, [base.interval, other.interval], correlation),
                 }
+                widen(&mut row, self.observed.map(|of| of.off(&asked.metric.key(), asked.label.as_deref())));
                 row.shown = shown(&asked, &row);
             }
             sides => row.why_not = sides.into_iter().filter_map(Result::err).collect(),
@@ -387,6 +388,21 @@ fn of_errors(row: &mut Row, asked: &Asked, [a, b]: [f64; 2], correlation: f64, t
     row.ratio_interval = Some([(ratio - by).exp(), (ratio + by).exp()]);
     let by = half(a * base, b * other) + cell * other;
     row.difference_interval = Some([other - base - by, other - base + by]);
+}
+
+/// Takes what the generators' delays did to both numbers into the intervals of a row: how far below and above them the undisturbed ones lie.
+fn widen(row: &mut Row, [a_off, b_off]: [[f64; 2]; 2]) {
+    let (Some(a), Some(b)) = (row.base.value, row.other.value) else { return };
+    if let Some([low, high]) = &mut row.difference_interval {
+        (*low, *high) = (*low + b_off[0] - a_off[1], *high + b_off[1] - a_off[0]);
+    }
+    let parts = |x: f64, off: [f64; 2]| off.map(|off| if x > 0.0 { (1.0 + off / x).max(0.0) } else { 1.0 });
+    let ([a_low, a_high], [b_low, b_high]) = (parts(a, a_off), parts(b, b_off));
+    // A base that may be nothing has no ratio.
+    row.ratio_interval = row
+        .ratio_interval
+        .filter(|_| a_low > 0.0)
+        .map(|[low, high]| [low * b_low / a_high, high * b_high / a_low]);
 }
 
 /// What the interval shows: of the ratio, or of the difference where there is no ratio.

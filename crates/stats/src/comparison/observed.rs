@@ -6,6 +6,7 @@ use super::numbers::Numbers;
 use crate::intervals::SEGMENTS;
 use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
+use crate::summary::{Effect, NumberEffect};
 use headway_base::{Kind, Nanos, Outcome, Record};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -62,7 +63,8 @@ impl Observing {
         let seconds = (until - self.measured.start).as_secs_f64();
         let lay = |kept: &Kept| kept.lay_out(filled, seconds);
         let label = |(step, kept): (&u16, &Kept)| (self.labels[usize::from(*step)].clone(), lay(kept));
-        Observed { all: lay(&self.all), by_label: self.by_label.iter().map(label).collect() }
+        let by_label = self.by_label.iter().map(label).collect();
+        Observed { all: lay(&self.all), by_label, off: BTreeMap::new() }
     }
 }
 
@@ -96,12 +98,31 @@ impl Kept {
 pub struct Observed {
     pub(super) all: Numbers,
     pub(super) by_label: BTreeMap<String, Numbers>,
+    /// By the names of numbers of all requests: how far below and above what was measured that lies which an undisturbed generator would
+    /// have measured.
+    off: BTreeMap<String, [f64; 2]>,
 }
 
 impl Observed {
     /// Numbers that are known from a document, without records.
     pub fn told(all: Numbers) -> Observed {
-        Observed { all, by_label: BTreeMap::new() }
+        Observed { all, by_label: BTreeMap::new(), off: BTreeMap::new() }
+    }
+
+    /// With what the generator's delays did to its numbers, where that is told. Not for numbers whose intervals hold it already.
+    pub fn with_effect(mut self, effect: Option<&Effect>) -> Observed {
+        let numbers = effect.into_iter().flat_map(|effect| &effect.numbers);
+        let off = |number: &NumberEffect| {
+            let [low, high] = number.undisturbed.map(|end| end - number.measured);
+            (number.number.clone(), [low.min(0.0), high.max(0.0)])
+        };
+        self.off = numbers.map(off).collect();
+        self
+    }
+
+    /// How far below and above it that number of all requests would lie without the generator's delays, at most.
+    pub(super) fn off(&self, name: &str, label: Option<&str>) -> [f64; 2] {
+        self.off.get(name).filter(|_| label.is_none()).copied().unwrap_or_default()
     }
 
     /// Requests that are compared.

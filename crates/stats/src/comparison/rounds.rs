@@ -5,7 +5,7 @@ use super::document::{Compared, Comparison, Difference, Incomparable, Method, No
 use super::joint::{Pieces, confidence_of_each};
 use super::numbers::{Numbers, most_of_none};
 use super::observed::Observed;
-use super::{Asked, Condition, Metric, asked, finished, of_numbers, recover, shown, verdict};
+use super::{Asked, Condition, Metric, asked, finished, of_numbers, recover, shown, verdict, widen};
 use crate::intervals::{clopper_pearson_at, two_sided_t};
 use crate::summary::Interval;
 
@@ -104,6 +104,8 @@ struct Differences {
     failures: [(u64, u64); 2],
     /// Length of all rounds, where the number is a rate.
     seconds: f64,
+    /// How far below and above either the number lies without the generator's delays, in the mean over rounds.
+    off: [[f64; 2]; 2],
 }
 
 impl Differences {
@@ -116,6 +118,7 @@ impl Differences {
             n: [0; 2],
             failures: [(0, 0); 2],
             seconds: 0.0,
+            off: [[0.0; 2]; 2],
         };
         for (i, round) in rounds.iter().enumerate() {
             let both = [0, other].map(|run| {
@@ -145,6 +148,9 @@ impl Differences {
             all.other.push(y);
             for (side, (n, value)) in [(a.n, x), (b.n, y)].into_iter().enumerate() {
                 all.n[side] += n;
+                let run = if side == 0 { 0 } else { other };
+                let off = round[run].off(&asked.metric.key(), asked.label.as_deref());
+                (0..2).for_each(|end| all.off[side][end] += off[end]);
                 if asked.metric == Metric::Failed {
                     all.failures[side].0 += (value * n as f64).round() as u64;
                     all.failures[side].1 += n;
@@ -152,6 +158,7 @@ impl Differences {
             }
         }
         let rounds = all.base.len();
+        all.off = all.off.map(|off| off.map(|end| end / rounds.max(1) as f64));
         if rounds < FEWEST_ROUNDS { Err(vec![NotTold::FewRounds { rounds }]) } else { Ok(all) }
     }
 
@@ -216,6 +223,7 @@ impl Differences {
                 row.difference_interval = Some([low.min(of_each[0]), high.max(of_each[1])]);
             }
         }
+        widen(&mut row, self.off);
         row.shown = shown(asked, &row);
         row
     }

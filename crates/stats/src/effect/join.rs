@@ -81,8 +81,6 @@ impl Joined {
     /// Of such a load, if what delays do to it can be told.
     pub fn of_load(setup: &Setup) -> Option<Joined> {
         match setup.workload {
-            // What the other shards do to the same target is not known.
-            _ if setup.sharded => None,
             Workload::Open => Some(Joined::open(setup.sources)),
             Workload::Sessions => Some(Joined::sessions(setup.sources)),
             Workload::Closed => Some(Joined::closed(setup.sources)),

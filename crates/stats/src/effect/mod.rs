@@ -29,6 +29,7 @@ mod servers;
 pub use answers::{Counts, Number, Numbers};
 pub use from_start::FromStart;
 pub(crate) use join::Joined;
+pub(crate) use range::OUTWARDS;
 pub use range::{Basis, Found, Judged, NumberFound, Tolerance};
 
 use answers::Answers;

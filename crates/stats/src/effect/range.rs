@@ -1,10 +1,10 @@
 //! The range of what members say, and whether all of it is tolerated.
 
 use super::answers::{Counts, Number, Numbers};
-use crate::summary::RuleOutcome;
+use crate::summary::{Interval, RuleOutcome, Spread};
 
 /// Each end of the members' range is moved away from what was measured by this share of its distance;
-const OUTWARDS: f64 = 0.5;
+pub(crate) const OUTWARDS: f64 = 0.5;
 /// what is beyond the tolerance must also be so where they are moved by this.
 const LESS: f64 = 0.25;
 /// The bound passes alone what it shows to be within this part of the tolerance.
@@ -114,6 +114,38 @@ impl Found {
         let outcome = self.outcome();
         let deciding = self.numbers.iter().filter(|n| n.outcome == Some(outcome));
         deciding.max_by(|a, b| a.effect[1].total_cmp(&b.effect[1]))
+    }
+}
+
+impl Found {
+    /// Takes the range of what an undisturbed generator would have measured into the intervals of the response times, of successes alone
+    /// or of all: each end moves as far as the number's own end of the range is from what was measured.
+    pub(crate) fn widen(&self, spread: &mut Spread, successes: bool) {
+        let part = |of: &dyn Fn(&Numbers) -> Option<f64>| -> Option<[f64; 2]> {
+            let measured = self.judged.measured(successes, of).filter(|&measured| measured > 0.0)?;
+            Some(self.judged.ends(successes, of)?.map(|end| end / measured))
+        };
+        let by = |interval: &mut Option<Interval>, of: &dyn Fn(&Numbers) -> Option<f64>| {
+            if let (Some([low, high]), Some([least, most])) = (interval.as_mut(), part(of)) {
+                (*low, *high) = (*low * least, *high * most);
+            }
+        };
+        let ci = &mut spread.ci95;
+        by(&mut ci.mean, &|numbers| Some(numbers.mean()));
+        let percentiles = [
+            (50.0, &mut ci.p50),
+            (90.0, &mut ci.p90),
+            (95.0, &mut ci.p95),
+            (99.0, &mut ci.p99),
+            (99.9, &mut ci.p999),
+        ];
+        for (p, interval) in percentiles {
+            by(interval, &|numbers| numbers.quantile(p / 100.0));
+        }
+        for asked in &mut spread.percentiles {
+            let percent = asked.percent;
+            by(&mut asked.ci95, &|numbers| numbers.quantile(percent / 100.0));
+        }
     }
 }
 

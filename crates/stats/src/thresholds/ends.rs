@@ -62,15 +62,32 @@ pub(crate) fn is_fact(metric: Metric, aggregate: Aggregate) -> bool {
     count || matches!(metric, Metric::Lag | Metric::Blocked | Metric::Started)
 }
 
+/// What is known of the generator's delays for each request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Known {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// How long it would have taken at least (`delays`).
+    Bound,
+    /// How long it took from its start, where requests are due after responses.
+    FromStart,
+}
+
+/// Share of the distance between a number from the start and as measured by which the lower end lies below the first.
+const OUTWARDS: f64 = crate::effect::OUTWARDS;
+
 /// Where the ends come from.
 pub(crate) struct EndsFrom<'a> {
     /// Of the step, or of all.
     pub requests: &'a Requests,
     pub vouch: Vouch,
-    /// Whether the delays of the generator are known for each response time.
-    pub known: bool,
-    /// What those delays did to the numbers of these requests, where that is told.
+    /// What is known of the generator's delays for each response time.
+    pub known: Known,
+    /// What those delays did to the numbers of all requests, where that is told.
     pub effect: Option<&'a Found>,
+    /// Whether these are all requests, and not those of one step.
+    pub whole: bool,
     /// Requests that were later than is forgiven.
     pub late: u64,
     /// Share of the plan that may be unsent.
@@ -98,30 +115,51 @@ impl EndsFrom<'_> {
             // How long a response is does not hang on when it was asked for.
             Metric::Bytes if unsent.few => Some(Ends::exactly(value)),
             Metric::Bytes => None,
-            Metric::Response | Metric::ResponseOk if self.effect.is_some() && !self.vouch.unbounded => {
+            // What the rules say of more than delays is said of no number.
+            Metric::Response | Metric::ResponseOk | Metric::Service if self.vouch.unbounded => None,
+            Metric::Response | Metric::ResponseOk if self.whole && self.effect.is_some() => {
                 let [low, high] = self.parts(metric == Metric::ResponseOk, aggregate, &unsent)?;
                 let Ends { high: beyond, .. } = plain()?;
                 Some(Ends { low: value * low, high: beyond.map(|beyond| beyond * high) })
             }
-            Metric::Response | Metric::ResponseOk if self.known && !self.vouch.unbounded => {
-                let least = self.requests.least(metric == Metric::ResponseOk)?;
-                let low = unsent.below(&least, aggregate, value * unit)? / unit;
-                Some(Ends { low, ..plain()? })
-            }
-            Metric::Response | Metric::ResponseOk if self.vouch.is_valid() => None,
+            Metric::Response | Metric::ResponseOk => match self.known {
+                Known::Nothing => None,
+                Known::Bound | Known::FromStart => {
+                    let low = self.low(metric == Metric::ResponseOk, aggregate, value, unit, &unsent)?;
+                    Some(Ends { low, ..plain()? })
+                }
+            },
             _ if self.vouch.is_valid() => Some(Ends::exactly(value)),
             // An undisturbed request is not held up: its service time is its response time.
-            Metric::Service if self.known && !self.vouch.unbounded => {
+            Metric::Service if self.known != Known::Nothing => {
                 let r = self.requests;
                 let response = Sample::new(&[&r.ok, &r.answered], &[&r.censored], 0);
-                let least = r.least(false)?;
-                let low = (unsent.below(&least, aggregate, value * unit)? / unit).min(value);
                 let measured = of_sample(&response, aggregate)?;
+                let low = self.low(false, aggregate, measured / unit, unit, &unsent)?.min(value);
                 let high = unsent.beyond(&response, aggregate, measured, unit);
                 Some(Ends { low, high: high.map(|high| high.max(value)) })
             }
             _ => None,
         }
+    }
+
+    /// The lower end of a number of response times whose value is `value`, in `unit`. After responses it lies below the number from the start,
+    /// as that of a whole load does, and at least as low as the queues before all steps say.
+    fn low(
+        &self,
+        successes: bool,
+        aggregate: Aggregate,
+        value: f64,
+        unit: f64,
+        unsent: &Unsent,
+    ) -> Option<f64> {
+        let least = self.requests.least(successes)?;
+        let low = unsent.below(&least, aggregate, value * unit)? / unit;
+        if self.known == Known::Bound {
+            return Some(low);
+        }
+        let part = self.parts(successes, aggregate, unsent).map_or(1.0, |[low, _]| low);
+        Some((low - OUTWARDS * (value - low).max(0.0)).max(0.0).min(value * part))
     }
 
     /// The least and the most that an undisturbed generator would have measured, as parts of what was measured; what was not sent counts as
@@ -160,7 +198,7 @@ impl EndsFrom<'_> {
             _ => count as f64 / (n + unsent.n) as f64,
         };
         let valid = self.vouch.is_valid();
-        let known = self.known && !self.vouch.unbounded;
+        let known = self.known == Known::Bound && !self.vouch.unbounded;
         let own = if valid { failures } else { self.requests.failures_of_target(known, self.late) };
         let spared = if valid { 0 } else { self.requests.failures_spared(known, self.late, self.timeout) };
         let high = (valid || unsent.few).then(|| of((failures + unsent.n + spared).min(n + unsent.n)));

@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: what follows from a value (`judge`).
 
-use super::ends::{EndsFrom, Vouch};
+use super::ends::{EndsFrom, Known, Vouch};
 use super::evaluate::judge;
 use super::sessions::OverBounds;
 use super::{Aggregate, Metric, Threshold};
@@ -40,8 +40,8 @@ pub(crate) struct MetricsView<'a> {
     arrivals: &'a ArrivalsKept,
     filled: usize,
     seconds: f64,
-    /// Whether it is known what the generator may have added to response times.
-    known: bool,
+    /// What is known of what the generator added to response times.
+    known: Known,
     /// What the load rules say of the generator.
     vouch: Vouch,
     /// What the generator's delays did to the numbers of all steps, where that is told.
@@ -65,7 +65,7 @@ impl<'a> MetricsView<'a> {
             arrivals,
             filled,
             seconds,
-            known: false,
+            known: Known::Nothing,
             vouch,
             effect: None,
             tolerated: 1.0,
@@ -73,8 +73,8 @@ impl<'a> MetricsView<'a> {
         }
     }
 
-    /// With both ends of response times, if they are `known`, of a load of which the rules say that.
-    pub fn with_ends(self, known: bool, vouch: Vouch, tolerated: f64) -> MetricsView<'a> {
+    /// With both ends of response times, by what is `known`, of a load of which the rules say that.
+    pub fn with_ends(self, known: Known, vouch: Vouch, tolerated: f64) -> MetricsView<'a> {
         MetricsView { known, vouch, tolerated, ..self }
     }
 
@@ -94,8 +94,8 @@ impl<'a> MetricsView<'a> {
             requests,
             vouch: self.vouch,
             known: self.known,
-            // Of one step nothing is told but the bound.
-            effect: self.effect.filter(|_| std::ptr::eq(requests, self.requests)),
+            effect: self.effect,
+            whole: std::ptr::eq(requests, self.requests),
             late,
             tolerated: self.tolerated,
             timeout: self.timeout,

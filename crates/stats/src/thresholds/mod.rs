@@ -18,6 +18,7 @@ mod sessions;
 pub(crate) mod simulated;
 
 pub use document::of_summary;
+pub(crate) use ends::Known;
 pub use ends::{Vouch, is_at_cap};
 pub use evaluate::judge;
 pub(crate) use parse::Reader;

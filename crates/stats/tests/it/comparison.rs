@@ -11,7 +11,7 @@ use headway_stats::comparison::{
     Row, Shown, Two, Verdict, compare, compare_rounds,
 };
 use headway_stats::queueing::Mmc;
-use headway_stats::summary::{NotComputed, Why};
+use headway_stats::summary::{Effect, NotComputed, NumberEffect, Why};
 
 const RATE: f64 = 800.0;
 
@@ -347,6 +347,57 @@ fn a_rate_of_nothing_is_compared() {
     assert_eq!(low, 0.0);
     // Of 60 s without one: less than 5 in the whole of it, against many thousands.
     assert!(high > 0.0 && high * rate.base.value.unwrap() * 60.0 < 6.0, "{rate:?}");
+}
+
+/// What the generator may have added to the numbers of one run is no difference between two targets: of runs and of rounds.
+#[test]
+fn a_comparison_widens_by_what_the_generators_did() {
+    let system = System::new(2, 0.5 / RATE, 0.01);
+    let slower = system.clone().slower(1.15);
+    let plays = |system: &System, seed| system.play(100, [seed, 7 + seed], &steady, &[]);
+    let raised = |plain: &Observed, seen: Observed| -> Observed {
+        let rows = two(plain, &seen, true).pairs.remove(0).rows;
+        let number = |row: &Row| {
+            let measured = row.other.value?;
+            let undisturbed = [measured / 1.3, measured];
+            Some(NumberEffect { number: row.of.clone(), measured, undisturbed, ..NumberEffect::default() })
+        };
+        let of_time = |row: &&Row| row.of != "rate" && row.of != "failed";
+        let numbers = rows.iter().filter(of_time).filter_map(number).collect();
+        seen.with_effect(Some(&Effect { n: 1, numbers }))
+    };
+    let times = |comparison: &Comparison| -> Vec<(Shown, [f64; 2])> {
+        let rows = &comparison.pairs[0].rows;
+        let of = |name: &str| rows.iter().find(|row| row.of == name).unwrap();
+        ["mean", "p50", "p90"].map(|name| (of(name).shown, of(name).ratio_interval.unwrap())).to_vec()
+    };
+    let widened = |plain: Vec<(Shown, [f64; 2])>, with: Vec<(Shown, [f64; 2])>| {
+        for ((shown, [low, high]), (then, [least, most])) in plain.into_iter().zip(with) {
+            assert_eq!((shown, then), (Shown::Higher, Shown::No));
+            assert!((least * 1.3 / low - 1.0).abs() < 1e-9 && (most / high - 1.0).abs() < 1e-9);
+        }
+    };
+    let (base, other) = (plays(&system, 1), plays(&slower, 1));
+    let plain = two(&base, &other, true);
+    let with = two(&base, &raised(&base, other), true);
+    widened(times(&plain), times(&with));
+
+    let rounds = |raise: bool| {
+        let round = |seed| {
+            let (base, other) = (plays(&system, seed), plays(&slower, seed));
+            let other = if raise { raised(&base, other) } else { other };
+            vec![base, other]
+        };
+        let rounds: Vec<Vec<Observed>> = (1..=8).map(round).collect();
+        let runs = vec![Compared::default(), Compared::default()];
+        compare_rounds(runs, &rounds, &|_| Vec::new(), &|_| Vec::new(), &[])
+    };
+    for ((shown, [low, _]), (then, [least, _])) in times(&rounds(false)).into_iter().zip(times(&rounds(true)))
+    {
+        assert_eq!((shown, then), (Shown::Higher, Shown::No));
+        // The range is the mean of the rounds' own.
+        assert!((least * 1.3 / low - 1.0).abs() < 0.01, "{low} and {least}");
+    }
 }
 
 /// A percentile that a few bursts decide is not compared, and says so; where each request is a burst of its own it is.
