@@ -63,8 +63,8 @@ pub fn examine(
     let demand = run.map(|(spec, live)| {
         let local =
             live.origins().filter_map(|origin| live.addresses(origin).ok()).flatten().any(|at| at.is_local());
-        let known = response.is_some() || spec.shown.time_scale_s.is_some();
-        Demand { scale_known: known, ..demand(spec, live, local, response.map(Nanos::as_secs_f64)) }
+        let judges_lateness = spec.shown.time_scale_s.is_some();
+        Demand { judges_lateness, ..demand(spec, live, local, response.map(Nanos::as_secs_f64)) }
     });
     Ok(Diagnosis::new(machine, Measured { lateness, wait, steal, request, attempt }, demand))
 }

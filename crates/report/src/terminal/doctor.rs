@@ -24,7 +24,7 @@ pub fn render(diagnosis: &Diagnosis, plan: Option<&str>, style: &Style) -> Vec<u
     page.blank();
     bounds(&mut page, diagnosis, style.details);
     page.blank();
-    page.labelled("wake-ups", Tone::Plain, &doctor::lateness(&diagnosis.measured));
+    page.labelled("wake-ups", Tone::Plain, &doctor::lateness(&diagnosis.measured, diagnosis.demand.as_ref()));
     if let Some((name, cost)) = doctor::cost(&diagnosis.measured) {
         page.labelled(name, Tone::Plain, &cost);
     }

@@ -5,9 +5,11 @@
 use crate::format::{chosen, chosen_share, chosen_time, count, number, rate, share, size, time};
 use crate::words::Tone;
 use headway_base::Machine;
-use headway_stats::Summary;
-use headway_stats::doctor::{Bound, Change, Diagnosis, Finding, Fitness, Measured, Problem, Resource, Unit};
+use headway_stats::doctor::{
+    Bound, Change, Demand, Diagnosis, Finding, Fitness, Measured, Problem, Resource, Unit,
+};
 use headway_stats::summary::{DmaLatency, FindingId, LoadVerdict, Severity, Source, WaitStrategy};
+use headway_stats::{Summary, Tolerances};
 use std::borrow::Cow;
 
 /// Whether the machine is fit, as a word, and what that means as a sentence without a capital.
@@ -19,7 +21,8 @@ pub fn fitness(diagnosis: &Diagnosis) -> (&'static str, Tone, String) {
         Fitness::Unfit => ("NOT FIT", Tone::Bad, ""),
     };
     let late = diagnosis.findings.iter().any(|finding| {
-        matches!(finding.problem, Problem::Late { .. }) && finding.severity == Severity::Error
+        matches!(finding.problem, Problem::Late { .. } | Problem::Delays { .. })
+            && finding.severity == Severity::Error
     });
     let meaning = match diagnosis.first().filter(|_| planned) {
         Some(bound) if late && !bound.ends() => {
@@ -107,6 +110,17 @@ pub fn finding(of: &Finding) -> String {
              open a connection.",
             against(bound)
         ),
+        Problem::Delays { response_s, tolerated, mean_s, p99_s, max_s, n, neighbours } => format!(
+            "Responses of {} would seem longer by {} in the mean and up to {} at p99, and {} is tolerated: that is how late {} \
+             instants were met, the longest by {}. {}.",
+            chosen_time(*response_s),
+            share(mean_s / response_s),
+            share(p99_s / response_s),
+            chosen_share(*tolerated),
+            count(*n),
+            time(*max_s),
+            who_had_the_cores(*neighbours)
+        ),
         Problem::Late { share: of, tolerated, scale_s, p99_s, max_s, n, neighbours } => format!(
             "{} of {} instants were met more than {} late, and {} is tolerated; p99 {}, longest {}. {}.",
             share(*of),
@@ -115,11 +129,7 @@ pub fn finding(of: &Finding) -> String {
             chosen_share(*tolerated),
             time(*p99_s),
             time(*max_s),
-            if *neighbours {
-                "Other processes had the cores"
-            } else {
-                "The cores were asleep, or taken by the host"
-            }
+            who_had_the_cores(*neighbours)
         ),
         Problem::Quota { cores, period_s, file } => format!(
             "A CPU quota of {} cores: used up, it stops the generator for the rest of {} ({file}).",
@@ -143,6 +153,10 @@ pub fn finding(of: &Finding) -> String {
             count(*most)
         ),
     }
+}
+
+fn who_had_the_cores(neighbours: bool) -> &'static str {
+    if neighbours { "Other processes had the cores" } else { "The cores were asleep, or taken by the host" }
 }
 
 fn exceeded(bound: &Bound) -> String {
@@ -212,10 +226,6 @@ pub fn change(of: &Change) -> Cow<'static, str> {
         Change::Governor => "sudo cpupower frequency-set -g performance".into(),
         Change::DmaLatency => "sudo setfacl -m u:$USER:rw /dev/cpu_dma_latency".into(),
         Change::WaitAuto => "headway run ... --wait auto".into(),
-        Change::Realtime { permitted: true } => "headway run ... --realtime".into(),
-        Change::Realtime { permitted: false } => {
-            "sudo setcap cap_sys_nice+ep \"$(command -v headway)\" && headway run ... --realtime".into()
-        }
         Change::OtherMachine => "Free the cores, or use a machine whose cores are its own.".into(),
         Change::Synchronise => "sudo timedatectl set-ntp true".into(),
         Change::ClockSource => {
@@ -226,8 +236,21 @@ pub fn change(of: &Change) -> Cow<'static, str> {
 }
 
 /// How late wake-ups were, in one sentence.
-pub fn lateness(measured: &Measured) -> String {
+pub fn lateness(measured: &Measured, demand: Option<&Demand>) -> String {
     let lateness = &measured.lateness;
+    let tolerated = Tolerances::default().effect;
+    let rest = match demand {
+        Some(demand) if demand.judges_lateness => {
+            format!("{} later than {}", share(lateness.beyond), chosen_time(lateness.scale_s))
+        }
+        Some(Demand { response_s: Some(_), .. }) => format!("mean {}", time(lateness.mean)),
+        // What is not known cannot be judged.
+        _ => format!(
+            "at p99 within {} of responses from {} on (--response judges yours)",
+            chosen_share(tolerated),
+            time(lateness.p99 / tolerated)
+        ),
+    };
     let strategy = match measured.wait.strategy {
         WaitStrategy::Auto => "auto",
         WaitStrategy::Sleep => "sleep",
@@ -235,13 +258,11 @@ pub fn lateness(measured: &Measured) -> String {
     };
     let realtime = if measured.wait.realtime { " --realtime" } else { "" };
     format!(
-        "{} by --wait {strategy}{realtime}: p50 {}, p99 {}, longest {}; {} later than {}",
+        "{} by --wait {strategy}{realtime}: p50 {}, p99 {}, longest {}; {rest}",
         time(lateness.over_s),
         time(lateness.p50),
         time(lateness.p99),
         time(lateness.max),
-        share(lateness.beyond),
-        chosen_time(lateness.scale_s)
     )
 }
 

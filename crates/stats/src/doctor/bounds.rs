@@ -120,7 +120,8 @@ pub fn bounds(machine: &Machine, demand: Option<&Demand>, measured: Option<&Meas
     all.extend(measured.and_then(|measured| processor(machine, demand, measured)));
     all.extend(measured.and_then(|measured| quota(machine, demand, measured)));
     all.extend(measured.and_then(|measured| receive_buffer(machine, demand?, measured)));
-    all.extend(measured.filter(|measured| measured.lateness.n > 0).map(|measured| Bound {
+    let judged = demand.is_some_and(|demand| demand.judges_lateness);
+    all.extend(measured.filter(|measured| judged && measured.lateness.n > 0).map(|measured| Bound {
         resource: Resource::Timing,
         unit: Unit::Share,
         allows: Tolerances::default().late,

@@ -1,7 +1,9 @@
 //! What is wrong with a machine, and what changes it. Nothing here changes anything.
 
 use super::bounds::{Bound, DATAGRAM_BYTES, Resource};
-use super::{Demand, Measured};
+use super::{Demand, Lateness, Measured};
+use crate::effect::Tolerance;
+use crate::setup::Tolerances;
 use crate::summary::{DmaLatency, Severity, WaitStrategy};
 use headway_base::Machine;
 use headway_base::machine::DESCRIPTORS_KEPT;
@@ -44,7 +46,9 @@ pub enum Problem {
     NearlyExceeded { bound: Bound },
     /// The plan asks for more than half of the local ports, from where on a connection takes milliseconds to open.
     SlowPorts { bound: Bound },
-    /// Too many instants were met later than the time scale forgives.
+    /// Delays as they were measured move the numbers of the response time that is expected by more than is tolerated.
+    Delays { response_s: f64, tolerated: f64, mean_s: f64, p99_s: f64, max_s: f64, n: u64, neighbours: bool },
+    /// Too many instants were met later than is forgiven.
     Late { share: f64, tolerated: f64, scale_s: f64, p99_s: f64, max_s: f64, n: u64, neighbours: bool },
     /// A control group has a CPU quota below the cores: what is used up stops the process for the rest of a period.
     Quota { cores: f64, period_s: f64, file: String },
@@ -93,8 +97,6 @@ pub enum Change {
     DmaLatency,
     /// Let the generator keep the cores awake.
     WaitAuto,
-    /// Real-time priority; `permitted`: this user has the right to it.
-    Realtime { permitted: bool },
     /// Quieter neighbours, or another machine.
     OtherMachine,
     /// Keep the clock in step.
@@ -113,7 +115,7 @@ pub fn findings(
     bounds: &[Bound],
 ) -> Vec<Finding> {
     let mut all: Vec<Finding> = bounds.iter().filter_map(|bound| exceeded(machine, demand, bound)).collect();
-    all.extend(late(machine, measured, demand, bounds));
+    all.extend(late(measured, demand));
     all.extend(quota(machine));
     all.extend(machine.governors.iter().filter(|name| name.as_str() != "performance").map(|name| Finding {
         problem: Problem::Governor { name: name.clone() },
@@ -227,42 +229,51 @@ fn rounded(x: f64, to: u64) -> u64 {
     (x.ceil() as u64).div_ceil(to) * to
 }
 
-/// Whether instants were met too late, and what helps: the device against cores that halt, priority against neighbours.
-fn late(
-    machine: &Machine,
-    measured: &Measured,
-    demand: Option<&Demand>,
-    bounds: &[Bound],
-) -> Option<Finding> {
-    let bound = bounds.iter().find(|bound| bound.resource == Resource::Timing && bound.ends())?;
+/// Whether instants are met too late, and what helps: the device against cores that halt.
+fn late(measured: &Measured, demand: Option<&Demand>) -> Option<Finding> {
     let (lateness, wait) = (&measured.lateness, &measured.wait);
-    let neighbours = wait.busy_neighbours;
+    let (problem, severity) = lateness_of(lateness, wait.busy_neighbours, demand?)?;
     let mut changes = Vec::new();
-    if neighbours {
-        if wait.cores > 1 && !wait.realtime && wait.strategy != WaitStrategy::Spin {
-            changes.push(Change::Realtime { permitted: machine.realtime });
-        }
+    // Against neighbours nothing was measured to help.
+    if wait.busy_neighbours {
     } else if wait.strategy == WaitStrategy::Sleep {
         changes.push(Change::WaitAuto);
     } else if matches!(wait.dma_latency, DmaLatency::Refused | DmaLatency::Missing | DmaLatency::Failed) {
         changes.push(Change::DmaLatency);
     }
     changes.push(Change::OtherMachine);
-    // At a scale that is only assumed, a slower target would forgive more.
-    let known = demand.is_some_and(|demand| demand.scale_known);
-    Some(Finding {
-        problem: Problem::Late {
-            share: lateness.beyond,
-            tolerated: bound.allows,
-            scale_s: lateness.scale_s,
-            p99_s: lateness.p99,
-            max_s: lateness.max,
-            n: lateness.n,
-            neighbours,
-        },
-        severity: if known { Severity::Error } else { Severity::Warning },
-        changes,
-    })
+    Some(Finding { problem, severity, changes })
+}
+
+/// By how much such delays move the numbers of a target with the response time that is expected, each delay taken for itself: all of them
+/// the mean, and where every response takes equally long, the longest ones the 99th percentile.
+fn lateness_of(lateness: &Lateness, neighbours: bool, demand: &Demand) -> Option<(Problem, Severity)> {
+    let &Lateness { n, mean, p99, max, beyond, scale_s, .. } = lateness;
+    let tolerances = Tolerances::default();
+    if n == 0 {
+        return None;
+    }
+    if demand.judges_lateness {
+        let (share, tolerated) = (beyond, tolerances.late);
+        let late = Problem::Late { share, tolerated, scale_s, p99_s: p99, max_s: max, n, neighbours };
+        return (share > tolerated).then_some((late, Severity::Error));
+    }
+    let response_s = demand.response_s?;
+    let few = Tolerance { share: tolerances.effect, ..Tolerance::default() };
+    let moves = |late: f64| late > few.share * response_s && late * 1e9 > few.time;
+    if !moves(mean) && !moves(p99) {
+        return None;
+    }
+    let delays = Problem::Delays {
+        response_s,
+        tolerated: few.share,
+        mean_s: mean,
+        p99_s: p99,
+        max_s: max,
+        n,
+        neighbours,
+    };
+    Some((delays, if moves(mean) { Severity::Error } else { Severity::Warning }))
 }
 
 fn quota(machine: &Machine) -> Option<Finding> {

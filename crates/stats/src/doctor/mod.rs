@@ -89,6 +89,8 @@ pub struct Lateness {
     pub n: u64,
     /// How long was measured.
     pub over_s: f64,
+    /// Mean.
+    pub mean: f64,
     /// Median.
     pub p50: f64,
     /// 90th percentile.
@@ -97,7 +99,7 @@ pub struct Lateness {
     pub p99: f64,
     /// The largest.
     pub max: f64,
-    /// The time scale: lateness of up to it is forgiven.
+    /// Lateness of up to it is forgiven, where lateness itself is judged.
     pub scale_s: f64,
     /// Share of the instants that were met later than that.
     pub beyond: f64,
@@ -115,6 +117,7 @@ impl Lateness {
         Lateness {
             n: n as u64,
             over_s,
+            mean: late_s.iter().sum::<f64>() / n.max(1) as f64,
             p50: quantile(0.5),
             p90: quantile(0.9),
             p99: quantile(0.99),
@@ -192,8 +195,8 @@ pub struct Demand {
     pub sharded: bool,
     /// Addresses of this machine from which connections are opened.
     pub sources: u64,
-    /// Whether the time scale of the verdict is known: it was set, or follows from the response time that is expected.
-    pub scale_known: bool,
+    /// Whether lateness itself is judged (`--tolerance lateness=`), and not what it does to the numbers.
+    pub judges_lateness: bool,
 }
 
 /// How requests travel.

@@ -158,7 +158,11 @@ impl EndsFrom<'_> {
         if self.known == Known::Bound {
             return Some(low);
         }
-        let part = self.parts(successes, aggregate, unsent).map_or(1.0, |[low, _]| low);
+        let part = match aggregate {
+            // Nobody waits for others in the fastest.
+            Aggregate::Min => 1.0,
+            _ => self.parts(successes, aggregate, unsent).map_or(1.0, |[low, _]| low),
+        };
         Some((low - OUTWARDS * (value - low).max(0.0)).max(0.0).min(value * part))
     }
 

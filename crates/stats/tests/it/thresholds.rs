@@ -70,10 +70,17 @@ fn any_percentile_is_that_of_its_requests_and_has_an_interval() {
         let [low, high] = seen.interval.unwrap_or_else(|| panic!("{}", texts[i]));
         assert!(low < truth && truth < high, "{}: {low} to {high} for {truth}", texts[i]);
     }
-    // What the document holds as well is the same number there.
+    // What the document holds as well is the same number there; its interval takes in what lags of 1 us on 20 ms can have done.
     let [p99, mean] = [&summary.thresholds[3], &summary.thresholds[4]];
-    assert_eq!((p99.value, p99.interval), (summary.response.p99, summary.response.ci95.p99));
-    assert_eq!((mean.value, mean.interval), (summary.response.mean, summary.response.ci95.mean));
+    assert_eq!((p99.value, mean.value), (summary.response.p99, summary.response.mean));
+    let ci95 = &summary.response.ci95;
+    for (of, printed) in [(p99, ci95.p99), (mean, ci95.mean)] {
+        let ([low, high], [least, most]) = (of.interval.unwrap(), printed.unwrap());
+        assert!(
+            least <= low && low < least * 1.001 && high <= most && most < high * 1.001,
+            "{of:?} {printed:?}"
+        );
+    }
     let failures = |of: Selects| {
         let n = world.records.iter().filter(|r| of(r)).count();
         let bad = world.records.iter().filter(|r| of(r) && r.outcome != Outcome::Ok).count();
