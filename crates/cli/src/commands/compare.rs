@@ -98,7 +98,7 @@ impl Going for Lines {
         let word = words::load(summary).word;
         let _ = match summary.verdict.load {
             // What keeps the load from being sent is the same in the rounds to come: it is said while they can still be stopped.
-            Some(LoadVerdict::Invalid) => {
+            Some(LoadVerdict::Invalid) if summary.is_another_load() => {
                 let why = words::reasons(summary).into_iter().next();
                 let next = why.as_ref().and_then(|why| why.next.as_deref()).unwrap_or_default();
                 let text = why.as_ref().map_or("", |why| why.text.as_str());
@@ -228,7 +228,7 @@ impl Baseline<'_> {
         let name =
             path.file_name().map_or_else(|| "baseline".into(), |name| name.to_string_lossy().into_owned());
         let loaded = Loaded::open(path, name, &mut ()).map_err(anyhow::Error::from).context("--baseline")?;
-        if loaded.run.load == Some(LoadVerdict::Invalid) {
+        if loaded.run.is_another_load {
             bail!(
                 "--baseline {}: not comparable: its load was INVALID, so its times are those of another load; name a VALID run",
                 path.display()

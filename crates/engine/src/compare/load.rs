@@ -213,6 +213,7 @@ fn of_summary(summary: &Summary, name: String, plan: Option<Plan>) -> Loaded {
         name,
         source: summary.source,
         load: summary.verdict.load,
+        is_another_load: summary.is_another_load(),
         seed: summary.seed,
         target: asked.as_ref().and_then(|asked| asked.target.clone()),
         started_at: summary.started_at.clone(),
@@ -258,7 +259,7 @@ fn of_log(path: &Path, summary: &Summary, manifest: &Manifest) -> Result<(Observ
         )));
     }
     let observed = observing.finish(Nanos::from_secs_f64(summary.measured.to_s));
-    Ok((observed.with_effect(summary.verdict.effect.as_ref()), digest.finish()))
+    Ok((observed.with_effect(&summary.verdict), digest.finish()))
 }
 
 /// What tells records of two runs apart: two live runs never have the same, to the nanosecond.

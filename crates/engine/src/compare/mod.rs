@@ -247,12 +247,11 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
     if twice { paths.iter().map(|path| path.display().to_string()).collect() } else { short }
 }
 
-/// Whether a load was INVALID.
+/// Whether a load was another than was planned; what the generator's delays did where that is known is in the intervals.
 pub(crate) fn invalid(runs: [usize; 2], pair: [&Compared; 2]) -> Vec<Incomparable> {
-    let is = |run: &Compared| run.load == Some(headway_stats::summary::LoadVerdict::Invalid);
     runs.into_iter()
         .zip(pair)
-        .filter(|(_, one)| is(one))
+        .filter(|(_, one)| one.is_another_load)
         .map(|(run, _)| Incomparable::Invalid { run })
         .collect()
 }

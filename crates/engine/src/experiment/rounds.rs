@@ -129,10 +129,13 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
                 interrupted = true;
                 break;
             }
-            let (load, effect) = (result.summary.verdict.load, result.summary.verdict.effect.clone());
+            let summary = &result.summary;
+            let (load, is_another) = (summary.verdict.load, summary.is_another_load());
+            round.left_out |= is_another;
+            let verdict = summary.verdict.clone();
             going.ended(&result.summary);
             round.loads[place] = load;
-            invalid_rounds[place] += usize::from(load == Some(LoadVerdict::Invalid));
+            invalid_rounds[place] += usize::from(is_another);
             told.warmup_s = measured.start.as_secs_f64();
             told.each_s = (measured.end - measured.start).as_secs_f64();
             total += measured.end.as_secs_f64();
@@ -141,12 +144,11 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
             compared.warmup_s = Some(told.warmup_s);
             compared.started_at = compared.started_at.take().or(result.summary.started_at);
             let observed = taking.0.take().map(|observing| observing.finish(measured.end));
-            seen[place] = observed.map(|observed| observed.with_effect(effect.as_ref()));
+            seen[place] = observed.map(|observed| observed.with_effect(&verdict));
         }
         if interrupted {
             break;
         }
-        round.left_out = round.loads.contains(&Some(LoadVerdict::Invalid));
         let all: Option<Vec<Observed>> = seen.into_iter().collect();
         if let Some(all) = all.filter(|_| !round.left_out) {
             all.iter().zip(&mut runs).for_each(|(of, run)| run.n += of.n());
@@ -157,10 +159,12 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
     told.warmup_share =
         if total > 0.0 { (told.played.len() * runs.len()) as f64 * told.warmup_s / total } else { 0.0 };
     for (place, run) in runs.iter_mut().enumerate() {
-        // Rounds whose load was INVALID are left out; where too few are left, that is what keeps the two from being compared.
+        // Rounds whose load was another are left out; where too few are left, that is what keeps the two from being compared.
         let spoiled = whole.len() < FEWEST_ROUNDS && invalid_rounds[place] > 0;
         let kept = || told.played.iter().filter(|round| !round.left_out);
-        let unsure = kept().any(|round| round.loads[place] == Some(LoadVerdict::Inconclusive));
+        let valid = Some(LoadVerdict::Valid);
+        let unsure = kept().any(|round| round.loads[place].is_some() && round.loads[place] != valid);
+        run.is_another_load = spoiled;
         run.load = Some(match (spoiled, unsure) {
             (true, _) => LoadVerdict::Invalid,
             (false, true) => LoadVerdict::Inconclusive,

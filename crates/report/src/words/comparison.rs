@@ -185,6 +185,13 @@ fn known(run: &Compared) -> Option<Sentence> {
             Tone::Warn,
             format!("{}: it is not shown that the load was sent as specified (INCONCLUSIVE).", run.name),
         )),
+        Some(LoadVerdict::Invalid) if !run.is_another_load => Some((
+            Tone::Warn,
+            format!(
+                "{}: the load is INVALID. What the generator's delays did to the numbers of all requests is in the intervals.",
+                run.name
+            ),
+        )),
         None if run.source != headway_stats::summary::Source::Sim => Some((
             Tone::Warn,
             format!("{}: it is not known whether the load was sent as specified.", run.name),
@@ -259,6 +266,9 @@ fn reason(comparison: &Comparison, of: &NotTold) -> String {
         }
         NotTold::DownToNothing { run } => format!("the interval of {} reaches down to nothing", name(run)),
         NotTold::NotComparable => "they are not comparable".to_owned(),
+        NotTold::Moved { run } => {
+            format!("the generator's delays in {} moved its steps by what is not told", name(run))
+        }
         NotTold::FewRounds { rounds } => format!("only {} have it", plural(*rounds as u64, "round")),
     }
 }

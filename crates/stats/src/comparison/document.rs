@@ -71,6 +71,9 @@ pub struct Compared {
     pub source: Source,
     /// Verdict on its load; null where none was specified.
     pub load: Option<LoadVerdict>,
+    /// Whether its load is INVALID for more than delays whose effect on its numbers is known.
+    #[serde(skip)]
+    pub is_another_load: bool,
     /// Seed of its plan.
     pub seed: Option<u64>,
     /// Where the load went.
@@ -264,6 +267,11 @@ pub enum NotTold {
         /// Index of the run.
         run: usize,
     },
+    /// It is of one step of a load that is INVALID for the generator's delays: by how much they moved it is not told.
+    Moved {
+        /// Index of the run.
+        run: usize,
+    },
     /// The two are not comparable, so that nothing is concluded from their numbers.
     NotComparable,
     /// Fewer than five rounds have the number.
@@ -328,6 +336,6 @@ pub struct Round {
     pub first: usize,
     /// Verdicts on the loads of both, in the order of the runs.
     pub loads: Vec<Option<LoadVerdict>>,
-    /// Whether it is left out, because a load was INVALID.
+    /// Whether it is left out, because a load was INVALID for more than delays whose effect is known.
     pub left_out: bool,
 }

@@ -204,6 +204,9 @@ impl Two<'_> {
         if number.value.is_none() {
             return Err(NotTold::NoNumber { run });
         }
+        if self.observed[side].is_moved(asked.label.as_deref()) {
+            return Err(NotTold::Moved { run });
+        }
         if number.lower_bound {
             return Err(NotTold::LowerBound { run });
         }
@@ -301,7 +304,8 @@ impl Two<'_> {
                     }
                     None => recover(&mut row, [base.interval, other.interval], correlation),
                 }
-                widen(&mut row, self.observed.map(|of| of.off(&asked.metric.key(), asked.label.as_deref())));
+                let off = self.observed.map(|of| of.off(&asked.metric.key(), asked.label.as_deref()));
+                widen(&mut row, self.runs[0], off);
                 row.shown = shown(&asked, &row);
             }
             sides => row.why_not = sides.into_iter().filter_map(Result::err).collect(),
@@ -391,18 +395,20 @@ fn of_errors(row: &mut Row, asked: &Asked, [a, b]: [f64; 2], correlation: f64, t
 }
 
 /// Takes what the generators' delays did to both numbers into the intervals of a row: how far below and above them the undisturbed ones lie.
-fn widen(row: &mut Row, [a_off, b_off]: [[f64; 2]; 2]) {
+fn widen(row: &mut Row, base: usize, [a_off, b_off]: [[f64; 2]; 2]) {
     let (Some(a), Some(b)) = (row.base.value, row.other.value) else { return };
     if let Some([low, high]) = &mut row.difference_interval {
         (*low, *high) = (*low + b_off[0] - a_off[1], *high + b_off[1] - a_off[0]);
     }
     let parts = |x: f64, off: [f64; 2]| off.map(|off| if x > 0.0 { (1.0 + off / x).max(0.0) } else { 1.0 });
     let ([a_low, a_high], [b_low, b_high]) = (parts(a, a_off), parts(b, b_off));
-    // A base that may be nothing has no ratio.
-    row.ratio_interval = row
-        .ratio_interval
-        .filter(|_| a_low > 0.0)
-        .map(|[low, high]| [low * b_low / a_high, high * b_high / a_low]);
+    if let Some([low, high]) = row.ratio_interval.take() {
+        match a_low > 0.0 {
+            true => row.ratio_interval = Some([low * b_low / a_high, high * b_high / a_low]),
+            // A base that may be nothing has no ratio.
+            false => row.why_not.push(NotTold::DownToNothing { run: base }),
+        }
+    }
 }
 
 /// What the interval shows: of the ratio, or of the difference where there is no ratio.

@@ -6,7 +6,7 @@ use super::numbers::Numbers;
 use crate::intervals::SEGMENTS;
 use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
-use crate::summary::{Effect, NumberEffect};
+use crate::summary::{self, LoadVerdict, NumberEffect};
 use headway_base::{Kind, Nanos, Outcome, Record};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -64,7 +64,7 @@ impl Observing {
         let lay = |kept: &Kept| kept.lay_out(filled, seconds);
         let label = |(step, kept): (&u16, &Kept)| (self.labels[usize::from(*step)].clone(), lay(kept));
         let by_label = self.by_label.iter().map(label).collect();
-        Observed { all: lay(&self.all), by_label, off: BTreeMap::new() }
+        Observed { all: lay(&self.all), by_label, off: BTreeMap::new(), is_moved: false }
     }
 }
 
@@ -101,23 +101,31 @@ pub struct Observed {
     /// By the names of numbers of all requests: how far below and above what was measured that lies which an undisturbed generator would
     /// have measured.
     off: BTreeMap<String, [f64; 2]>,
+    /// Whether the load is INVALID, so that numbers of its steps are off by what is not told.
+    is_moved: bool,
 }
 
 impl Observed {
     /// Numbers that are known from a document, without records.
     pub fn told(all: Numbers) -> Observed {
-        Observed { all, by_label: BTreeMap::new(), off: BTreeMap::new() }
+        Observed { all, by_label: BTreeMap::new(), off: BTreeMap::new(), is_moved: false }
     }
 
     /// With what the generator's delays did to its numbers, where that is told. Not for numbers whose intervals hold it already.
-    pub fn with_effect(mut self, effect: Option<&Effect>) -> Observed {
-        let numbers = effect.into_iter().flat_map(|effect| &effect.numbers);
+    pub fn with_effect(mut self, verdict: &summary::Verdict) -> Observed {
+        let numbers = verdict.effect.iter().flat_map(|effect| &effect.numbers);
         let off = |number: &NumberEffect| {
             let [low, high] = number.undisturbed.map(|end| end - number.measured);
             (number.number.clone(), [low.min(0.0), high.max(0.0)])
         };
         self.off = numbers.map(off).collect();
+        self.is_moved = verdict.load == Some(LoadVerdict::Invalid);
         self
+    }
+
+    /// Whether the generator's delays moved a number of that step by what is not told.
+    pub(super) fn is_moved(&self, label: Option<&str>) -> bool {
+        self.is_moved && label.is_some()
     }
 
     /// How far below and above it that number of all requests would lie without the generator's delays, at most.

@@ -123,7 +123,11 @@ impl Differences {
         for (i, round) in rounds.iter().enumerate() {
             let both = [0, other].map(|run| {
                 let number = numbers(round, run, asked).map(|of| of.number(asked.metric)).unwrap_or_default();
-                if number.lower_bound { Err(NotTold::LowerBound { run }) } else { Ok(number) }
+                match () {
+                    () if round[run].is_moved(asked.label.as_deref()) => Err(NotTold::Moved { run }),
+                    () if number.lower_bound => Err(NotTold::LowerBound { run }),
+                    () => Ok(number),
+                }
             });
             let [a, b] = match both {
                 [Ok(a), Ok(b)] => [a, b],
@@ -223,7 +227,7 @@ impl Differences {
                 row.difference_interval = Some([low.min(of_each[0]), high.max(of_each[1])]);
             }
         }
-        widen(&mut row, self.off);
+        widen(&mut row, 0, self.off);
         row.shown = shown(asked, &row);
         row
     }

@@ -11,7 +11,7 @@ use headway_stats::comparison::{
     Row, Shown, Two, Verdict, compare, compare_rounds,
 };
 use headway_stats::queueing::Mmc;
-use headway_stats::summary::{Effect, NotComputed, NumberEffect, Why};
+use headway_stats::summary::{self, Effect, LoadVerdict, NotComputed, NumberEffect, Why};
 
 const RATE: f64 = 800.0;
 
@@ -364,7 +364,9 @@ fn a_comparison_widens_by_what_the_generators_did() {
         };
         let of_time = |row: &&Row| row.of != "rate" && row.of != "failed";
         let numbers = rows.iter().filter(of_time).filter_map(number).collect();
-        seen.with_effect(Some(&Effect { n: 1, numbers }))
+        let effect = Some(Effect { n: 1, numbers });
+        let load = Some(LoadVerdict::Invalid);
+        seen.with_effect(&summary::Verdict { effect, load, ..summary::Verdict::default() })
     };
     let times = |comparison: &Comparison| -> Vec<(Shown, [f64; 2])> {
         let rows = &comparison.pairs[0].rows;
