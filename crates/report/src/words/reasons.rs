@@ -79,7 +79,7 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     }
     // A worker that is busy all the time is late for want of time, not of priority.
     let saturated = findings.iter().any(|finding| finding.id == FindingId::Saturated);
-    let passed = !saturated && super::waiting::neighbours_can_be_passed(summary);
+    let passed = !saturated && super::waiting::has_busy_neighbours(summary);
     let takes_all = takes_most(summary);
     let unfit = is_mostly_unfit(summary);
     let is_mute =

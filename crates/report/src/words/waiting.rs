@@ -99,13 +99,10 @@ pub fn rights(generator: &Generator) -> Option<&'static str> {
     }
 }
 
-/// Whether other processes kept the workers waiting, and real-time priority could be had against that.
-pub fn neighbours_can_be_passed(summary: &Summary) -> bool {
+/// Whether other processes kept the workers waiting.
+pub fn has_busy_neighbours(summary: &Summary) -> bool {
     let wait = summary.generator.as_ref().and_then(|generator| generator.wait.as_ref());
-    wait.is_some_and(|wait| {
-        let may = !wait.realtime && wait.strategy != WaitStrategy::Spin;
-        may && wait.busy_neighbours && wait.cores > 1
-    })
+    wait.is_some_and(|wait| wait.busy_neighbours)
 }
 
 #[cfg(test)]
@@ -165,18 +162,5 @@ mod tests {
         assert!(said(Wait { idle_loops: IdleLoops::Quota, ..refused }).is_some());
         assert_eq!(said(Wait { dma_latency: DmaLatency::Held, ..late.clone() }), None);
         assert_eq!(said(late), None, "not asked for");
-    }
-
-    #[test]
-    fn real_time_priority_is_advised_against_neighbours() {
-        let advised = |wait: Wait| {
-            let generator = Some(generator(wait));
-            neighbours_can_be_passed(&Summary { generator, ..Summary::default() })
-        };
-        let busy = Wait { busy_neighbours: true, cores: 2, ..Wait::default() };
-        assert!(advised(busy.clone()));
-        assert!(!advised(Wait { cores: 1, ..busy.clone() }));
-        assert!(!advised(Wait { realtime: true, ..busy.clone() }));
-        assert!(!advised(Wait { busy_neighbours: false, ..busy }));
     }
 }

@@ -375,11 +375,7 @@ impl Found {
         match knee {
             Knee::Within(_) => self.outcome = Outcome::Found,
             Knee::Below(_) => self.outcome = Outcome::Never,
-            Knee::Above(most) => {
-                self.outcome = Outcome::Always;
-                // What lies beyond it was not tried.
-                self.interval[0] = self.interval[0].map(|low| low.min(most));
-            }
+            Knee::Above(_) => self.outcome = Outcome::Always,
             Knee::Generator { limit, .. } => {
                 self.outcome = Outcome::Generator;
                 self.generator_limit = Some(limit);

@@ -352,6 +352,10 @@ impl<'a> Going<'a> {
         if !matches!(found.outcome, Outcome::NotMonotone | Outcome::Drifts) {
             found.estimate = self.search.estimate();
             found.interval = found.rate_of.of_knee(self.search.interval());
+            if found.outcome == Outcome::Always {
+                // What lies beyond was not tried.
+                found.interval[0] = found.interval[0].zip(self.spec.bounds.to).map(|(low, to)| low.min(to));
+            }
             found.reached = match found.interval {
                 [Some(low), Some(high)] => Some((high - low) / (high + low)),
                 _ => None,
