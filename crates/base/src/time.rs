@@ -136,9 +136,15 @@ impl Rate {
     }
 }
 
+/// Per second; a whole number per minute or hour where that is shorter, and reads back as the same rate.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/s", self.0)
+        let whole = |seconds: f64, unit| {
+            let n = (self.0 * seconds).round();
+            (n / seconds == self.0).then(|| format!("{n}/{unit}"))
+        };
+        let all = [Some(format!("{}/s", self.0)), whole(60.0, "min"), whole(3_600.0, "h")];
+        f.write_str(&all.into_iter().flatten().min_by_key(String::len).unwrap_or_default())
     }
 }
 
@@ -157,6 +163,20 @@ mod tests {
         check(-1_000_000_001, "-1.000000001s");
         check(5_025_000, "5.025ms");
         check(90_000_000_000, "90s");
+    }
+
+    #[test]
+    fn rates_print_per_minute_or_hour_where_that_is_shorter() {
+        let check = |per_second: f64, text: &str| assert_eq!(Rate(per_second).to_string(), text);
+        check(200.0, "200/s");
+        check(0.0, "0/s");
+        check(0.1, "0.1/s");
+        check(2_000.0 / 60.0, "2000/min");
+        check(0.5, "0.5/s");
+        check(5.0 / 60.0, "5/min");
+        check(100.0 / 3_600.0, "100/h");
+        check(1_000_000.0, "1000000/s");
+        check(0.123_456_789, "0.123456789/s");
     }
 
     #[test]
