@@ -12,6 +12,7 @@ use crate::arrivals::ArrivalsKept;
 use crate::connects::ConnectsKept;
 use crate::delays::{Delays, Ended};
 use crate::merge::Merge;
+use crate::pauses::Pauses;
 use crate::phase::Measured;
 use crate::requests::Requests;
 use crate::series::{Level, Recent, Series};
@@ -33,6 +34,8 @@ pub struct Analysis {
     measured: Measured,
     starts: Merge<Start>,
     arrivals: ArrivalsKept,
+    /// Of another tool's rows.
+    pauses: Option<Pauses>,
     streams: Streams,
     /// How much later than another tool's request was due one that was due before it may start.
     behind: Nanos,
@@ -69,6 +72,9 @@ impl Analysis {
         let delays =
             (setup.workload == Workload::Open && !setup.sharded && foreign.is_none()).then(Delays::default);
         let behind = foreign.as_ref().map_or(Nanos::ZERO, |foreign| foreign.behind.min(PATIENCE));
+        let judged = foreign.as_ref().map(|f| f.judged.clone().unwrap_or_else(|| setup.measured.clone()));
+        let pauses = judged.zip(setup.rate).filter(|(_, rate)| *rate > 0.0);
+        let pauses = pauses.map(|(judged, rate)| Pauses::new(judged, rate, setup.resolution));
         let arrivals = ArrivalsKept::new(measured, &setup, foreign);
         let sources = setup.sources.max(1);
         let streams = arrivals.streams(sources);
@@ -84,6 +90,7 @@ impl Analysis {
             starts: Merge::new(sources),
             requests,
             arrivals,
+            pauses,
             streams,
             behind,
             connects: setup.connects.then(|| ConnectsKept::new(&setup, measured)),
@@ -126,6 +133,9 @@ impl Analysis {
     pub(crate) fn start(&mut self, start: &Start) {
         let plan = self.setup.plan.as_ref();
         self.series.started(start.started);
+        if let Some(pauses) = &mut self.pauses {
+            pauses.start(start, &self.arrivals);
+        }
         self.arrivals.started(start, plan);
         self.streams.push(0, start, false, plan);
         self.started_all += 1;

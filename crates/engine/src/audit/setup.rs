@@ -1,13 +1,14 @@
 //! From the first pass to the second: the stretch that is judged, the grid of the stamps, the rate, the expectation.
 
 use super::AuditSpec;
-use super::Expect;
+use super::{Expect, Shift};
 use super::files::instant;
 use super::first_pass::{FileRead, Read, Starts};
 use super::second_pass::Chosen;
 use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Nanos, Phase, Profile};
+use headway_import::Stamps;
 use headway_stats::audit::AuditSetup;
 use headway_stats::summary::{PlanSummary, Source, Stream};
 use headway_stats::{Facts, PlanLaw, Setup, Tolerances, Workload};
@@ -37,7 +38,7 @@ impl Stretch {
         let (zero, last) =
             read.span().ok_or_else(|| Error::usage(anyhow!("there is no row in {}", settings.names())))?;
         let digit = read.load().map(|f| f.facts.resolution).max().unwrap_or(Nanos(1)).max(Nanos(1));
-        let grid = read.load().map(|f| grid(f, stream)).max().unwrap_or(digit).max(digit);
+        let grid = read.load().map(|f| grid(f, stream, settings.shift)).max().unwrap_or(digit).max(digit);
         let last = last - zero;
         let to = settings.span.map_or(last, |span| settings.from.saturating_add(span).min(last));
         let selected = (settings.from > Nanos::ZERO || settings.span.is_some())
@@ -67,8 +68,13 @@ fn seconds(stretch: &Range<Nanos>) -> f64 {
     (stretch.end - stretch.start).as_secs_f64()
 }
 
-/// The grid of one file's stamps.
-fn grid(file: &FileRead, stream: Stream) -> Nanos {
+/// The grid of one file's stamps: of its starts, or of its ends where those were stamped.
+fn grid(file: &FileRead, stream: Stream, shift: Option<Shift>) -> Nanos {
+    let ends = match shift {
+        Some(Shift::Subtract) => true,
+        Some(Shift::Add) => false,
+        None => file.facts.stamps == Stamps::End,
+    };
     let seen = file.of(stream);
     let other = file.of(match stream {
         Stream::Requests => Stream::Sessions,
@@ -76,8 +82,8 @@ fn grid(file: &FileRead, stream: Stream) -> Nanos {
     });
     match (seen.rows < STAMPS_FOR_A_GRID, other.rows < STAMPS_FOR_A_GRID) {
         (true, _) => file.facts.resolution,
-        (false, true) => seen.survey.grid(),
-        (false, false) => seen.survey.grid_with(&other.survey),
+        (false, true) => seen.survey.grid(ends),
+        (false, false) => seen.survey.grid_with(&other.survey, ends),
     }
 }
 

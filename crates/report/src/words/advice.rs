@@ -5,7 +5,7 @@
 
 use crate::format::number;
 use headway_stats::Summary;
-use headway_stats::summary::{Audit, FindingId, Pattern};
+use headway_stats::summary::{Audit, FindingId, Pattern, Stream};
 
 /// The beginning of the names of a tool's formats, what it is cured of, and how.
 type Row = (&'static str, &'static [FindingId], &'static str);
@@ -59,6 +59,11 @@ const ALL: &[Row] = &[
     ),
     (
         "jmeter",
+        PAUSES,
+        "JMeter: a larger heap (HEAP=-Xmx4g), fewer listeners, no GUI (-n): a full garbage collection stops all its threads",
+    ),
+    (
+        "jmeter",
         TOGETHER,
         "JMeter's Precise Throughput Timer makes Poisson arrivals; a Synchronizing Timer releases threads together",
     ),
@@ -98,12 +103,14 @@ const ALL: &[Row] = &[
         LOOP,
         "h2load --rps RATE paces each client; without it h2load is a closed loop of -c clients with -m streams each",
     ),
+    ("h2load", TOGETHER, "none in h2load: --rps releases the requests of all its clients on the ticks of one timer"),
     ("h2load", PACED, "none in h2load: --rps spaces the requests of each client evenly"),
 ];
 
 /// What to set in the tool that wrote the files, if one tool wrote all of them and something is to be cured.
 pub fn cure(audit: &Audit, pattern: Pattern) -> Option<&'static str> {
-    let cause = audit.cause.as_ref().filter(|_| matches!(pattern, Pattern::Bunched | Pattern::Even))?;
+    let off = matches!(pattern, Pattern::Bunched | Pattern::Even | Pattern::Periodic);
+    let cause = audit.cause.as_ref().filter(|cause| off || **cause == FindingId::GeneratorPauses)?;
     let wrote_all = |tool: &str| audit.files.iter().all(|file| file.format.starts_with(tool));
     let fits = |(tool, causes, _): &&Row| causes.contains(cause) && wrote_all(tool);
     ALL.iter().find(fits).filter(|_| !audit.files.is_empty()).map(|(_, _, text)| *text)
@@ -114,8 +121,21 @@ pub fn instead(summary: &Summary) -> Option<String> {
     let audit = summary.audit.as_ref()?;
     let rate = summary.arrivals.rate.filter(|rate| *rate >= 0.01)?;
     let own = !audit.files.is_empty() && audit.files.iter().all(|file| file.format.starts_with("headway"));
-    let rate = if rate < 1000.0 { number(rate) } else { format!("{rate:.0}") };
-    (!own).then(|| format!("headway run -R {rate} URL sends like independent users"))
+    let shown = |rate: f64| if rate < 1000.0 { number(rate) } else { format!("{rate:.0}") };
+    let rate = match audit.stream {
+        Stream::Requests => format!("headway run -R {} URL sends like independent users", shown(rate)),
+        // Of a URL -R counts requests; a scenario's rate is that of its sessions.
+        Stream::Sessions => {
+            let requests = summary.rate.started.filter(|requests| *requests > 0.0)?;
+            format!(
+                "headway run -R {} SCENARIO of {} requests each (-R {} URL sends as many requests)",
+                shown(rate),
+                number(requests / rate),
+                shown(requests)
+            )
+        }
+    };
+    (!own).then_some(rate)
 }
 
 #[cfg(test)]

@@ -14,11 +14,13 @@ pub fn pattern(summary: &Summary) -> Answer {
     let whole = super::pattern(summary);
     let verdict = &summary.verdict;
     let meaning = match (verdict.pattern, verdict.pattern_scale_s, verdict.pattern_needs) {
-        (Pattern::Independent, Some(scale), _) => format!("like independent users, up to {}", time(scale)),
-        (Pattern::Undecided, _, Some(needed)) => {
-            format!("too few requests to tell; about {} would do", count(needed))
+        (Pattern::Independent, Some(scale), _) => {
+            format!("like independent users, up to {}{}", time(scale), super::pauses(summary, ", but for "))
         }
-        (Pattern::Undecided, ..) => "too little evidence to tell".to_owned(),
+        (Pattern::Undecided, _, Some(needed)) => {
+            format!("too few requests to tell; about {} would do{}", count(needed), super::pauses(summary, "; "))
+        }
+        (Pattern::Undecided, ..) => format!("{}{}", super::undecided::brief(summary), super::pauses(summary, "; ")),
         // The numbers come with --details.
         _ => whole.meaning.split(" (").next().unwrap_or_default().to_owned(),
     };

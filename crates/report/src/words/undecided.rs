@@ -64,6 +64,25 @@ pub(super) fn measure(rule: &RuleResult) -> String {
     }
 }
 
+/// The measure that is open though more requests would hardly decide it: its interval lies across a bound.
+pub(super) fn brief(summary: &Summary) -> String {
+    let rules = summary.verdict.pattern_rules.iter();
+    let mut open = rules.filter(|rule| rule.outcome == RuleOutcome::Undecided);
+    let astride = open.find_map(|rule| {
+        let (value, [low, high]) = rule.value.zip(rule.interval)?;
+        let bounds = [rule.limits.low, rule.limits.high].into_iter().flatten();
+        let bound = bounds.min_by(|a, b| (a - value).abs().total_cmp(&(b - value).abs()))?;
+        Some(format!(
+            "{} {} (95 % CI {} to {}) lies across the limit {bound}",
+            measure(rule),
+            number(value),
+            number(low),
+            number(high)
+        ))
+    });
+    astride.unwrap_or_else(|| "too little evidence to tell".to_owned())
+}
+
 fn is_open(rule: &RuleResult) -> Option<String> {
     let (value, [low, high]) = rule.value.zip(rule.interval)?;
     let bounds = match (rule.limits.low, rule.limits.high) {

@@ -7,7 +7,7 @@ use crate::delays::Ended;
 use crate::departures;
 use crate::findings::{FindingContext, find_all, length_for_intervals, no_mean, unsteady};
 use crate::generator_share::{self, shares};
-use crate::pattern::{Judged, pattern};
+use crate::pattern::{Apart, Judged, pattern};
 use crate::requests::{LabelKept, outcomes};
 use crate::responses::Sample;
 use crate::rules::{self, Evidence};
@@ -46,6 +46,9 @@ impl Analysis {
         let until = self.until(&facts);
         self.series.settle(until - self.measured.start, self.setup.resolution);
         self.arrivals.settle(until, self.setup.plan.as_ref());
+        if let Some(pauses) = &mut self.pauses {
+            pauses.settle(until);
+        }
         // Twenty segments of one transient are no twenty samples.
         let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
         let time_scale = self.time_scale(&facts);
@@ -384,7 +387,14 @@ impl Analysis {
         let sight = MetricsView::new(&self.requests, &self.arrivals, filled, seconds).with_ends(ends);
         let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
         summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
-        let mut judged = pattern(&self.arrivals, arrivals, tolerances, send_cost);
+        let apart = self.apart_from_pauses(self.until(facts), scale);
+        let mut judged = pattern(
+            &self.arrivals,
+            arrivals,
+            tolerances,
+            send_cost,
+            (self.pauses.is_some(), apart.as_ref()),
+        );
         // Without a plan of arrivals nothing tells how much of the starts' variation is that of the users' number.
         let users = self.setup.users.as_ref().filter(|_| self.setup.workload == Workload::Closed);
         // When a socket connects again is the target's doing, and the connect timeout's.
@@ -430,6 +440,17 @@ impl Analysis {
         if length.is_some() || skewed {
             summary.withhold_of_single_run(length, skewed);
         }
+    }
+
+    /// What the pattern is judged by with pauses cut out, where there are any.
+    fn apart_from_pauses(&self, until: Nanos, scale: TimeScale) -> Option<Apart<'_>> {
+        let pauses = self.pauses.as_ref()?;
+        let at = pauses.within(&self.arrivals);
+        let (kept, until) = pauses.apart(until).filter(|_| !at.is_empty())?;
+        let (labels, plan) = (&self.setup.labels, self.setup.plan.as_ref());
+        let mut missing = BTreeMap::new();
+        let arrivals = arrivals_result(kept, &self.streams, scale, plan, labels, until, &mut missing);
+        Some(Apart { kept, arrivals, until, at })
     }
 }
 

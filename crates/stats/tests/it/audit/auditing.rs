@@ -10,7 +10,7 @@ pub fn audit(load: &Load) -> Summary {
     let mut survey = Survey::default();
     load.rows.iter().for_each(|r| survey.push(r));
     let span = survey.span().expect("rows");
-    let resolution = Nanos(survey.grid().0.max(load.digit.0));
+    let resolution = Nanos(survey.grid(false).0.max(load.digit.0));
     let starts = load.rows.iter().filter(|r| r.kind == Kind::Request).count() as u64;
     let setup = Setup {
         labels: vec!["request".into()],

@@ -1,0 +1,202 @@
+//! A rate that is not the same throughout: a steady stretch beside others, a slow drift, a ramp at an end.
+//!
+//! Deliberately absent: how the pattern takes it.
+
+use super::{Case, EXPLAINS, found};
+use crate::summary::evidence::Cause;
+use crate::summary::{Finding, Pattern, RuleId, RuleOutcome, ScaleEnd, Severity};
+
+/// Neighbouring parts of a drift differ by less than this, as a share of what those of no order do (von Neumann 1941: of twenty
+/// parts one in a thousand).
+const SMOOTH: f64 = 0.35;
+/// A straight line accounts for this share of what the parts vary by.
+const STRAIGHT: f64 = 0.8;
+/// The gaps of a ramp lie within this share of the time at an end,
+const END: f64 = 0.1;
+/// where up to them there are so few of the starts to be expected.
+const THIN: f64 = 0.5;
+/// Mean headways by which the end of a ramp is found.
+const BLOCK: f64 = 50.0;
+
+/// How far from a mean count a part must be to have another rate.
+fn far(mean: f64) -> f64 {
+    (super::OTHER_RATE * mean).max(super::OTHER_RATE_ERRORS * mean.sqrt())
+}
+
+/// The longest stretch of neighbouring parts whose rates agree, as a range of parts; and its mean count.
+fn steady(parts: &[u64]) -> Option<(std::ops::Range<usize>, f64)> {
+    let mut best: Option<(std::ops::Range<usize>, f64)> = None;
+    for from in 0..parts.len() {
+        for to in from + super::STEADY_PARTS..=parts.len() {
+            let within = &parts[from..to];
+            let mean = within.iter().sum::<u64>() as f64 / within.len() as f64;
+            let agree = within.iter().all(|&n| (n as f64 - mean).abs() <= far(mean));
+            if agree && best.as_ref().is_none_or(|(range, _)| range.len() < to - from) {
+                best = Some((from..to, mean));
+            }
+        }
+    }
+    best
+}
+
+/// A rate that is not the same throughout: a ramp, or generators that begin and end at different times.
+pub(super) fn changing_rate(case: &Case) -> Option<Finding> {
+    if case.summary.verdict.pattern_scale_end == Some(ScaleEnd::Drift) {
+        return drift(case);
+    }
+    steady_part(case).or_else(|| drift(case).filter(|_| is_smooth(&case.traces.parts) && explained(case)))
+}
+
+/// A steady stretch, with other rates before or after it.
+fn steady_part(case: &Case) -> Option<Finding> {
+    let parts = &case.traces.parts;
+    if !matches!(case.pattern(), Pattern::Bunched | Pattern::Undecided) {
+        return None;
+    }
+    let (range, mean) = steady(parts)?;
+    // What lies outside must all be of another rate: a stall here and there is no change.
+    let outside: Vec<usize> = (0..parts.len()).filter(|i| !range.contains(i)).collect();
+    if outside.is_empty()
+        || !outside.iter().all(|&i| (parts[i] as f64 - mean).abs() > far(mean))
+        || !explained(case)
+    {
+        return None;
+    }
+    let (from, to) = (case.traces.part(range.start)[0], case.traces.part(range.end - 1)[1]);
+    let rate = mean / (to - from) * range.len() as f64;
+    let other = |i: usize| {
+        let [a, b] = case.traces.part(i);
+        parts[i] as f64 / (b - a)
+    };
+    let (low, high) =
+        outside.iter().map(|&i| other(i)).fold((f64::INFINITY, 0.0f64), |(l, h), r| (l.min(r), h.max(r)));
+    let first = case.traces.part(0)[0];
+    let cause = Cause::ChangingRate {
+        rate,
+        from_s: from - first,
+        to_s: to - first,
+        least: low,
+        most: high,
+        judge_from_s: (from - first).ceil(),
+        judge_for_s: (to - from - 1.0).floor().max(1.0),
+    };
+    let severity = if case.pattern() == Pattern::Bunched { Severity::Warning } else { Severity::Info };
+    let at = vec![[from, to]];
+    Some(Finding { severity, at, ..found(case, cause, rate, super::OTHER_RATE) })
+}
+
+/// Whether independent users of the same rates by part would be about as bunched: by their CoV, or, where that is near 1,
+/// by the counts over 100 mean headways.
+fn explained(case: &Case) -> bool {
+    let parts = &case.traces.parts;
+    let (n, k) = (parts.iter().sum::<u64>() as f64, parts.len() as f64);
+    let mean = n / k;
+    let excess = case.cov().powi(2) - 1.0;
+    if excess > 0.1 {
+        // Of each part's headways the second moment is 2/rate^2.
+        let second: f64 = parts.iter().filter(|&&c| c > 0).map(|&c| 2.0 * mean * mean / c as f64).sum();
+        return second / n - 1.0 >= EXPLAINS * excess;
+    }
+    let long = 100.0 * case.traces.mean / 1e9;
+    let rows = case.summary.arrivals.dispersion.iter();
+    let Some(row) = rows.min_by(|a, b| (a.window / long).ln().abs().total_cmp(&(b.window / long).ln().abs()))
+    else {
+        return false;
+    };
+    let variance = parts.iter().map(|&c| (c as f64 - mean).powi(2)).sum::<f64>() / k;
+    let per_window = row.window * 1e9 / case.traces.mean;
+    per_window * variance / (mean * mean) >= EXPLAINS * (row.index - 1.0)
+}
+
+/// The rate by a straight line through its parts, or the least and the most of them; of a load that is not even.
+fn drift(case: &Case) -> Option<Finding> {
+    if !matches!(case.pattern(), Pattern::Bunched | Pattern::Undecided | Pattern::Independent) {
+        return None;
+    }
+    let drifts = case.summary.verdict.pattern_scale_end == Some(ScaleEnd::Drift);
+    if case.pattern() == Pattern::Independent && !drifts {
+        return None;
+    }
+    let parts = &case.traces.parts;
+    let k = parts.len() as f64;
+    let [from, to] = case.traces.part(0);
+    let rates: Vec<f64> = parts.iter().map(|&n| n as f64 / (to - from)).collect();
+    let mean = rates.iter().sum::<f64>() / k;
+    // Least squares on the middles of the parts, from -1 to 1.
+    let x = |i: usize| (2.0 * i as f64 + 1.0) / k - 1.0;
+    let xx: f64 = (0..rates.len()).map(|i| x(i).powi(2)).sum();
+    let slope = rates.iter().enumerate().map(|(i, r)| x(i) * (r - mean)).sum::<f64>() / xx;
+    let all: f64 = rates.iter().map(|r| (r - mean).powi(2)).sum();
+    let by_chance = mean / (to - from) * (k - 1.0);
+    let straight = slope * slope * xx >= STRAIGHT * (all - by_chance).max(0.0);
+    let (from, to) = match straight {
+        true => (mean - slope, mean + slope),
+        false => rates.iter().fold((f64::INFINITY, 0.0f64), |(l, h), &r| (l.min(r), h.max(r))),
+    };
+    let rows = case.summary.verdict.pattern_rules.iter();
+    let above = |row: &&crate::summary::RuleResult| {
+        row.rule == RuleId::Dispersion && row.outcome == RuleOutcome::Fail && row.value > row.limits.high
+    };
+    let longest = rows.filter(above).filter_map(|row| Some((row.window?, row.value?))).next_back();
+    let (window_s, index) = longest.unwrap_or_default();
+    let cause = Cause::Drift { from, to, straight, window_s, index };
+    let severity = if case.pattern() == Pattern::Bunched { Severity::Warning } else { Severity::Info };
+    Some(Finding { severity, ..found(case, cause, to / from.max(f64::MIN_POSITIVE), 1.0) })
+}
+
+/// Whether parts are like those beside them, as they are not by chance, nor by bunches.
+fn is_smooth(parts: &[u64]) -> bool {
+    let mean = parts.iter().sum::<u64>() as f64 / parts.len() as f64;
+    let squares: f64 = parts.iter().map(|&n| (n as f64 - mean).powi(2)).sum();
+    let steps: f64 = parts.windows(2).map(|w| (w[1] as f64 - w[0] as f64).powi(2)).sum();
+    // Of counts without an order the sum of squared steps is twice that of the squares.
+    squares > 3.0 * mean * parts.len() as f64 && steps < 2.0 * SMOOTH * squares
+}
+
+/// Whether the long gaps lie together at the beginning, or at the end, with hardly a start up to the last of them; true if at the end.
+pub(super) fn at_an_end(case: &Case) -> Option<bool> {
+    let gaps = case.traces.gaps();
+    let [start, end] = case.traces.span();
+    let (length, mean) = ((end - start) as f64, case.traces.mean_outside());
+    let thin = |n: u64, time: i64| {
+        (time as f64) < END * length && (n as f64) < THIN * time as f64 / mean
+    };
+    let (first, last) = (gaps.first()?, gaps.last()?);
+    if thin(last.before + 1, last.to - start) {
+        Some(false)
+    } else if thin(case.traces.seen() - first.before, end - first.from) {
+        Some(true)
+    } else {
+        None
+    }
+}
+
+/// Gaps at an end are its ramp: up to where starts come as often as later.
+pub(super) fn ramp(case: &Case) -> Option<Finding> {
+    if !matches!(case.pattern(), Pattern::Bunched | Pattern::Undecided | Pattern::Independent) {
+        return None;
+    }
+    let at_end = at_an_end(case)?;
+    let (starts, mean) = (case.traces.from_end(at_end), case.traces.mean_outside());
+    let until = |block: usize| block as f64 * BLOCK * mean;
+    let count = |block: usize| {
+        let within = |at: &&i64| (until(block)..until(block + 3)).contains(&(**at as f64));
+        starts.iter().filter(within).count() as f64
+    };
+    let blocks = (*starts.last()? as f64 / (BLOCK * mean)) as usize;
+    let full = 3.0 * BLOCK;
+    let block = (0..blocks.saturating_sub(3)).find(|&b| count(b) >= full - 2.0 * full.sqrt())?;
+    if block == 0 {
+        return None;
+    }
+    let ramp_s = until(block) / 1e9;
+    let [start, end] = case.traces.span();
+    let length = (end - start) as f64 / 1e9;
+    let (judge_from_s, judge_for_s) = match at_end {
+        false => (ramp_s.ceil(), (length - ramp_s.ceil()).floor().max(1.0)),
+        true => (0.0, (length - ramp_s).floor().max(1.0)),
+    };
+    let cause = Cause::Ramp { at_end, ramp_s, rate: 1e9 / mean, judge_from_s, judge_for_s };
+    let severity = if case.pattern() == Pattern::Bunched { Severity::Warning } else { Severity::Info };
+    Some(Finding { severity, ..found(case, cause, ramp_s, END) })
+}

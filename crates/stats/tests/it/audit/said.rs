@@ -1,0 +1,192 @@
+//! What an audit says of loads that it may take for something else: counts over seeds, each with its bound.
+
+use super::auditing::audit;
+use super::traffic::{Load, odd};
+use headway_stats::Summary;
+use headway_stats::summary::evidence::{Cause, Starts};
+use headway_stats::summary::{Evidence, Finding, FindingId, Pattern, ScaleEnd};
+use std::collections::BTreeMap;
+
+fn finding<'a>(summary: &'a Summary, id: &FindingId) -> Option<&'a Finding> {
+    summary.verdict.findings.iter().find(|finding| finding.id == *id)
+}
+
+/// Pattern and cause, as `bunched, timer-ticks`.
+fn said(summary: &Summary) -> String {
+    let cause = summary.audit.as_ref().and_then(|a| a.cause.clone());
+    let pauses = if finding(summary, &FindingId::LongestGaps).is_some() { ", pauses" } else { "" };
+    format!("{}, {}{pauses}", summary.verdict.pattern.word(), cause.as_ref().map_or("none", |id| id.as_str()))
+}
+
+/// How often each was said over that many seeds.
+fn counts(name: &str, seeds: u64, make: impl Fn(u64) -> Load) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for seed in 0..seeds {
+        *counts.entry(said(&audit(&make(seed)))).or_insert(0) += 1;
+    }
+    println!("{name}: {counts:?}");
+    counts
+}
+
+/// How often what was said begins and ends like that.
+fn of(counts: &BTreeMap<String, u64>, begins: &str, ends: &str) -> u64 {
+    counts.iter().filter(|(said, _)| said.starts_with(begins) && said.ends_with(ends)).map(|(_, n)| n).sum()
+}
+
+const SEEDS: u64 = 10;
+
+/// A gap of 30 mean headways comes in one load of 200 million of 40,000 independent arrivals: none may be missed, and
+/// between the pauses the arrivals are independent (one Poisson load of 30,000 in 200 is not shown to be).
+#[test]
+fn pauses_are_named_whatever_the_pattern() {
+    for (n, length, catches_up) in
+        [(5, 0.3, true), (8, 0.2, true), (20, 0.2, true), (5, 0.4, false), (1, 0.3, true)]
+    {
+        let name = format!("{n} stops of {length} s, {catches_up}");
+        let counts = counts(&name, SEEDS, |seed| odd::stops(seed, 100.0, 400.0, n, length, catches_up));
+        assert_eq!(of(&counts, "", ", pauses"), SEEDS, "{name}: {counts:?}");
+        // More or longer ones make the load bunched.
+        let between = of(&counts, "independent, generator-pauses", "");
+        let bunched = of(&counts, "bunched, generator-pauses", "");
+        assert!(between + if n > 8 { bunched } else { 0 } >= SEEDS - 1, "{name}: {counts:?}");
+    }
+    let summary = audit(&odd::stops(1, 100.0, 400.0, 5, 0.3, true));
+    let found = finding(&summary, &FindingId::LongestGaps).expect("named");
+    assert_eq!((found.n, found.at.len()), (5, 5));
+    assert!(matches!(
+        found.evidence[..],
+        [Evidence::Starts(Starts::LongestGaps { n: 5, pattern: Pattern::Independent, .. })]
+    ));
+}
+
+/// No pause is seen in what has none: the limit is one load in a thousand.
+#[test]
+fn independent_arrivals_have_no_pauses() {
+    let counts = counts("Poisson", 2 * SEEDS, |seed| odd::drift(seed, 100.0, 400.0, |_| 1.0));
+    assert_eq!(of(&counts, "", "pauses"), 0, "{counts:?}");
+    assert!(of(&counts, "independent, none", "") >= 2 * SEEDS - 1, "{counts:?}");
+}
+
+#[test]
+fn the_grid_is_that_of_the_stamps_and_not_of_times_taken() {
+    for (grid, rate) in [(0.01, 20.0), (0.01, 100.0), (0.1, 2.0), (0.1, 20.0), (0.015_625, 100.0)] {
+        for constant in [false, true] {
+            let name = format!("grid {grid} at {rate}/s, constant {constant}");
+            let counts = counts(&name, SEEDS / 2, |seed| odd::coarse(seed, rate, 30_000.0, grid, constant));
+            assert_eq!(of(&counts, "bunched", "") + of(&counts, "even", ""), 0, "{name}: {counts:?}");
+            assert!(of(&counts, "independent", "") >= SEEDS / 2 - 1, "{name}: {counts:?}");
+        }
+    }
+}
+
+/// The counts of a metronome among Poisson arrivals vary less than theirs alone.
+#[test]
+fn a_metronome_among_others_is_not_bunched() {
+    for (ticks, others) in [(5.0, 95.0), (10.0, 90.0), (20.0, 80.0)] {
+        let name = format!("metronome of {ticks}/s in {others}/s");
+        let counts = counts(&name, SEEDS, |seed| odd::metronome(seed, ticks, others, 400.0));
+        assert_eq!(of(&counts, "bunched", ""), 0, "{name}: {counts:?}");
+        let off = of(&counts, "even", "") + of(&counts, "periodic", "");
+        assert!(off >= SEEDS - 1, "{name}: {counts:?}");
+        // Its period is that of the metronome, and not one of its harmonics.
+        let right = (0..SEEDS).filter(|&seed| {
+            let summary = audit(&odd::metronome(seed, ticks, others, 400.0));
+            let found = finding(&summary, &FindingId::Periodic);
+            let period = found.and_then(|found| match found.evidence[..] {
+                [Evidence::Starts(Starts::Period { period_s, .. })] => Some(period_s),
+                _ => None,
+            });
+            period.is_some_and(|period| (period * ticks - 1.0).abs() < 0.01)
+        });
+        let right = right.count() as u64;
+        println!("{name}: the period is right {right} of {SEEDS}");
+        assert!(right >= SEEDS - 2, "{name}: {right}");
+        assert!(of(&counts, "even, constant-rate", "") + of(&counts, "periodic, constant-rate", "") >= SEEDS - 2);
+    }
+}
+
+/// Whose rate changes slowly is independent up to a time scale.
+#[test]
+fn drift_is_drift() {
+    type Of = fn(f64) -> f64;
+    let slopes: [(&str, Of); 3] = [
+        ("5 % up", |x| 0.95 + 0.1 * x),
+        ("10 % up", |x| 0.9 + 0.2 * x),
+        ("10 % down and up", |x| 1.0 + 0.1 * (6.283_185 * x).cos()),
+    ];
+    for (name, of_time) in slopes {
+        let counts = counts(name, SEEDS, |seed| odd::drift(seed, 10.0, 3600.0, of_time));
+        assert_eq!(of(&counts, "bunched", "") + of(&counts, "undecided", ""), 0, "{name}: {counts:?}");
+        // Of so slow a change independent arrivals of the same number may show nothing.
+        if name != "5 % up" {
+            assert!(of(&counts, "independent, changing-rate", "") >= SEEDS - 1, "{name}: {counts:?}");
+        }
+    }
+    let steep: [(&str, Of); 3] = [
+        ("20 % up", |x| 0.8 + 0.4 * x),
+        ("20 % down and up", |x| 1.0 + 0.2 * (6.283_185 * x).cos()),
+        ("50 % up", |x| 0.5 + x),
+    ];
+    for (name, of_time) in steep {
+        let counts = counts(name, SEEDS, |seed| odd::drift(seed, 10.0, 3600.0, of_time));
+        let named: u64 = counts.iter().filter(|(said, _)| said.contains("changing-rate")).map(|(_, n)| n).sum();
+        assert!(named >= SEEDS - 1, "{name}: {counts:?}");
+    }
+    let summary = audit(&odd::drift(1, 10.0, 3600.0, |x| 0.9 + 0.2 * x));
+    assert_eq!(summary.verdict.pattern_scale_end, Some(ScaleEnd::Drift));
+    let found = finding(&summary, &FindingId::ChangingRate).expect("named");
+    let [Evidence::Cause(Cause::Drift { from, to, .. })] = found.evidence[..] else { panic!("{found:?}") };
+    // Of a line through the counts of twentieths each end has a standard error of 1.1 %.
+    assert!((from / 9.0 - 1.0).abs() < 0.045 && (to / 11.0 - 1.0).abs() < 0.045, "{from} {to}");
+}
+
+/// Threads that serve one schedule in turn have no pacing and no think time of their own.
+#[test]
+fn users_in_rotation_are_not_told_off_for_a_pacing() {
+    for threads in [30, 100, 500] {
+        let name = format!("rotation of {threads}");
+        let counts = counts(&name, SEEDS, |seed| odd::rotation(seed, 100.0, 20_000.0, threads, false));
+        assert!(of(&counts, "independent, none", "") >= SEEDS - 1, "{name}: {counts:?}");
+    }
+    let counts = counts("even rotation", 5, |seed| odd::rotation(seed, 100.0, 20_000.0, 100, true));
+    assert_eq!(of(&counts, "even, constant-rate", ""), 5, "{counts:?}");
+}
+
+#[test]
+fn users_released_together_are_in_step() {
+    for together in [5, 20] {
+        let name = format!("{together} together");
+        let counts = counts(&name, SEEDS, |seed| odd::rendezvous(seed, 10_000 / u64::from(together), together));
+        assert_eq!(of(&counts, "bunched, in-step", ""), SEEDS, "{name}: {counts:?}");
+    }
+}
+
+/// The gaps of a ramp lie together at an end of the file: nothing stood still.
+#[test]
+fn a_short_ramp_is_no_pause() {
+    type Of = fn(f64) -> f64;
+    let ramps: [(&str, Of); 4] = [
+        ("ramp of 4 s", |x| (x * 100.0).min(1.0)),
+        ("ramp of 8 s", |x| (x * 50.0).min(1.0)),
+        ("ramp of 12 s", |x| (x * 33.0).min(1.0)),
+        ("ramp down of 8 s", |x| ((1.0 - x) * 50.0).min(1.0)),
+    ];
+    for (name, of_time) in ramps {
+        let counts = counts(name, SEEDS, |seed| odd::drift(seed, 100.0, 400.0, of_time));
+        let named: u64 = counts.iter().filter(|(said, _)| said.contains("generator-pauses")).map(|(_, n)| n).sum();
+        assert_eq!(named + of(&counts, "", "pauses"), 0, "{name}: {counts:?}");
+        assert_eq!(of(&counts, "bunched, unknown-cause", ""), 0, "{name}: {counts:?}");
+    }
+}
+
+/// Stops that come back regularly are pauses of the generator, and the period is theirs.
+#[test]
+fn regular_stops_are_pauses_with_their_own_period() {
+    for (period, length) in [(3.0, 0.1), (1.0, 0.05)] {
+        let name = format!("stops of {length} s every {period} s");
+        let make = |seed| odd::regular_stops(seed, 100.0, 400.0, period, length);
+        let counts = counts(&name, SEEDS, make);
+        let named: u64 = counts.iter().filter(|(said, _)| said.contains("generator-pauses")).map(|(_, n)| n).sum();
+        assert!(named >= SEEDS - 1, "{name}: {counts:?}");
+    }
+}
