@@ -154,13 +154,16 @@ impl Analysis {
 
     fn take_starts(&mut self, batch: &Batch) {
         let source = usize::from(batch.source);
-        let Analysis { setup, starts, arrivals, streams, series, recent, loops, .. } = self;
+        let Analysis { setup, starts, arrivals, streams, series, recent, loops, pauses, .. } = self;
         let plan = setup.plan.as_ref();
         let mut delays = self.delays.as_mut();
         let (requests, thresholds) = (&mut self.requests, &mut self.thresholds);
         let mut started = |start: &Start, arrivals: &mut ArrivalsKept| {
             if let Some(delays) = &mut delays {
                 delays.started(start, |ended, least| push_least(requests, thresholds, ended, least));
+            }
+            if let Some(pauses) = pauses {
+                pauses.start(start, arrivals);
             }
             arrivals.started(start, plan);
         };

@@ -139,9 +139,8 @@ const DRIFT_EXPLAINS: f64 = 0.5;
 fn drifts(measures: &Measures, rows: &[RuleResult]) -> bool {
     let Some(cv2) = measures.drift() else { return false };
     let above = rows.iter().zip(&measures.rungs).filter(|(row, _)| fails(row) == Some(Pattern::Bunched));
-    let explained = |rung: &Rung| {
-        rung.window as f64 / measures.mean * cv2 >= DRIFT_EXPLAINS * (rung.index - 1.0)
-    };
+    let explained =
+        |rung: &Rung| rung.window as f64 / measures.mean * cv2 >= DRIFT_EXPLAINS * (rung.index - 1.0);
     above.into_iter().all(|(_, rung)| explained(rung))
 }
 
@@ -285,7 +284,8 @@ pub(crate) fn pattern(
 fn between(with: Judged, without: Judged, at: Vec<[f64; 2]>) -> Judged {
     match (with.pattern, without.pattern) {
         (Pattern::Bunched, Pattern::Bunched) => with,
-        (_, Pattern::Even) | (Pattern::Undecided, Pattern::Bunched | Pattern::Independent | Pattern::Periodic) => {
+        (_, Pattern::Even)
+        | (Pattern::Undecided, Pattern::Bunched | Pattern::Independent | Pattern::Periodic) => {
             Judged { without: Some((with.pattern, at)), ..without }
         }
         // Of what the pauses leave there may be too little to tell.

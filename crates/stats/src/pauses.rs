@@ -118,9 +118,7 @@ impl Pauses {
         let length = (end - start).0 as f64;
         let cut: i64 = self.found.iter().map(|([from, to], _)| to - from).sum();
         let rate = self.n as f64 / (length - cut as f64).max(1.0);
-        let thin = |n: u64, time: i64| {
-            (time as f64) < END * length && (n as f64) < THIN * rate * time as f64
-        };
+        let thin = |n: u64, time: i64| (time as f64) < END * length && (n as f64) < THIN * rate * time as f64;
         if thin(before + 1, to - start.0) {
             Place::Beginning
         } else if thin(self.n - before, end.0 - from) {

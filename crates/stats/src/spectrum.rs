@@ -221,27 +221,28 @@ impl Spectrum {
     }
 }
 
-/// What returns once a period has lines at all its multiples, of which any may be the strongest: the lowest line of the comb, in
-/// cycles per block, where the strongest has `cycles`. Below the lowest there is no line; so of the divisors of the strongest
-/// it is the largest whose lines up to there are nearly all seen.
+/// What returns once a period has lines at all its multiples, of which any may be the strongest, and the lowest may be too weak to
+/// be seen (a pause and what it held up make good for each other over long times). So the period is told by how far apart lines
+/// are: the strongest has `cycles` per block, and of its parts that is the smallest which has nearly all of its multiples
+/// around the strongest as lines.
 fn lowest_of_comb(cycles: f64, last: usize, k: f64, at: impl Fn(usize) -> f64 + Copy) -> f64 {
     let seen = |line: f64| {
         let place = line as usize;
-        if place < FEWEST_CYCLES || place + 1 >= last {
+        if place < 2 || place + 1 >= last {
             return None;
         }
-        let near = place.saturating_sub(1).max(1)..(place + 3).min(last);
-        let pair = near.map(|i| at(i) + at(i + 1)).fold(0.0, f64::max);
+        let pair = (place - 1..=place + 1).map(|i| at(i) + at(i + 1)).fold(0.0, f64::max);
         Some(beyond(2.0 * k, k * pair / level_near(place, last, k, at)) < LINE_OF_A_COMB)
     };
-    let comb = |&divisor: &usize| {
-        let base = cycles / divisor as f64;
-        let lines: Vec<bool> = (1..divisor).filter_map(|j| seen(base * j as f64)).collect();
-        let seen_of = lines.iter().filter(|&&line| line).count() as f64;
-        base >= FEWEST_CYCLES as f64 && seen(base) == Some(true) && seen_of >= MOST_OF_A_COMB * lines.len() as f64
+    let comb = |&parts: &usize| {
+        let base = cycles / parts as f64;
+        let around = (parts.div_ceil(2)..=parts + parts / 2).filter(|j| *j != parts);
+        let lines: Vec<bool> = around.filter_map(|j| seen(base * j as f64)).collect();
+        let n = lines.iter().filter(|&&line| line).count() as f64;
+        base >= FEWEST_CYCLES as f64 && n > 0.0 && n >= MOST_OF_A_COMB * lines.len() as f64
     };
-    let divisor = (2..=MOST_LINES).rev().find(comb).unwrap_or(1);
-    cycles / divisor as f64
+    let parts = (2..=MOST_LINES).rev().find(comb).unwrap_or(1);
+    cycles / parts as f64
 }
 
 /// Probability that a gamma variate of this shape and unit scale is larger than `x`.

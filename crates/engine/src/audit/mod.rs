@@ -69,7 +69,8 @@ const COVERS: f64 = 0.5;
 /// Whether sessions go on starting while requests do.
 fn sessions_arrive(read: &first_pass::Read) -> bool {
     let length = |of: Stream| {
-        let starts = read.load().map(|f| f.of(of).starts).fold(first_pass::Starts::default(), |a, b| a.and(b));
+        let starts =
+            read.load().map(|f| f.of(of).starts).fold(first_pass::Starts::default(), |a, b| a.and(b));
         starts.span.map_or(0.0, |(first, last)| (last - first).as_secs_f64())
     };
     let requests = read.load().map(|f| f.requests.rows).sum::<u64>();

@@ -1,10 +1,10 @@
 //! From the first pass to the second: the stretch that is judged, the grid of the stamps, the rate, the expectation.
 
 use super::AuditSpec;
-use super::{Expect, Shift};
 use super::files::instant;
 use super::first_pass::{FileRead, Read, Starts};
 use super::second_pass::Chosen;
+use super::{Expect, Shift};
 use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Nanos, Phase, Profile};

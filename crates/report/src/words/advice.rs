@@ -103,7 +103,11 @@ const ALL: &[Row] = &[
         LOOP,
         "h2load --rps RATE paces each client; without it h2load is a closed loop of -c clients with -m streams each",
     ),
-    ("h2load", TOGETHER, "none in h2load: --rps releases the requests of all its clients on the ticks of one timer"),
+    (
+        "h2load",
+        TOGETHER,
+        "none in h2load: --rps releases the requests of all its clients on the ticks of one timer",
+    ),
     ("h2load", PACED, "none in h2load: --rps spaces the requests of each client evenly"),
 ];
 

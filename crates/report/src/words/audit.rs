@@ -113,7 +113,8 @@ pub fn brief_pattern(summary: &Summary) -> Answer {
         (Pattern::Even, _) => "more regular than independent users".into(),
         (_, Some(share)) if is_too_coarse(summary) => {
             let grid = summary.audit.as_ref().map_or(0.0, |audit| audit.resolution.grid_s);
-            let stamps = if grid == 1.0 { "whole seconds".into() } else { format!("steps of {}", chosen_time(grid)) };
+            let stamps =
+                if grid == 1.0 { "whole seconds".into() } else { format!("steps of {}", chosen_time(grid)) };
             format!("cannot tell: stamps are {stamps}, with {} requests in each", number(share))
         }
         _ => return super::brief::pattern(summary),

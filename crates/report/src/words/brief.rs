@@ -18,9 +18,15 @@ pub fn pattern(summary: &Summary) -> Answer {
             format!("like independent users, up to {}{}", time(scale), super::pauses(summary, ", but for "))
         }
         (Pattern::Undecided, _, Some(needed)) => {
-            format!("too few requests to tell; about {} would do{}", count(needed), super::pauses(summary, "; "))
+            format!(
+                "too few requests to tell; about {} would do{}",
+                count(needed),
+                super::pauses(summary, "; ")
+            )
         }
-        (Pattern::Undecided, ..) => format!("{}{}", super::undecided::brief(summary), super::pauses(summary, "; ")),
+        (Pattern::Undecided, ..) => {
+            format!("{}{}", super::undecided::brief(summary), super::pauses(summary, "; "))
+        }
         // The numbers come with --details.
         _ => whole.meaning.split(" (").next().unwrap_or_default().to_owned(),
     };

@@ -33,7 +33,9 @@ pub fn pattern(summary: &Summary) -> Answer {
                 format!("more regular than independent users{same}; queues look shorter than with them");
             (Tone::Warn, text + &because(summary))
         }
-        Pattern::Periodic => (Tone::Warn, format!("starts keep a period, which independent users do not{}", because(summary))),
+        Pattern::Periodic => {
+            (Tone::Warn, format!("starts keep a period, which independent users do not{}", because(summary)))
+        }
         Pattern::Undecided => (Tone::Plain, undecided::why(summary)),
         Pattern::NotApplicable if asked::kind(summary) == asked::Kind::Connecting => (
             Tone::Plain,
@@ -162,7 +164,8 @@ pub(super) fn pauses(summary: &Summary, join: &str) -> String {
     let Some((finding, longest)) = finding.and_then(|finding| Some((finding, finding.value?))) else {
         return String::new();
     };
-    let times = finding.at.iter().take(MOST_TIMES).map(|at| chosen(at[0].round())).collect::<Vec<_>>().join(", ");
+    let times =
+        finding.at.iter().take(MOST_TIMES).map(|at| chosen(at[0].round())).collect::<Vec<_>>().join(", ");
     let more = if finding.at.len() > MOST_TIMES { " ..." } else { "" };
     let pauses = match finding.n {
         1 => "a pause of".to_owned(),

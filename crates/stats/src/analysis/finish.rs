@@ -29,12 +29,16 @@ type Missing = NotComputed;
 impl Analysis {
     /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
     pub fn finish(mut self, facts: Facts) -> Summary {
-        let Analysis { setup, starts, streams, arrivals, delays, requests, thresholds, .. } = &mut self;
+        let Analysis { setup, starts, streams, arrivals, delays, requests, thresholds, pauses, .. } =
+            &mut self;
         let plan = setup.plan.as_ref();
         let mut take = |ended: &Ended, least| push_least(requests, thresholds, ended, least);
         starts.drain_all(|start| {
             if let Some(delays) = delays {
                 delays.started(&start, &mut take);
+            }
+            if let Some(pauses) = pauses {
+                pauses.start(&start, arrivals);
             }
             arrivals.started(&start, plan);
         });
@@ -388,13 +392,8 @@ impl Analysis {
         let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
         summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
         let apart = self.apart_from_pauses(self.until(facts), scale);
-        let mut judged = pattern(
-            &self.arrivals,
-            arrivals,
-            tolerances,
-            send_cost,
-            (self.pauses.is_some(), apart.as_ref()),
-        );
+        let mut judged =
+            pattern(&self.arrivals, arrivals, tolerances, send_cost, (self.pauses.is_some(), apart.as_ref()));
         // Without a plan of arrivals nothing tells how much of the starts' variation is that of the users' number.
         let users = self.setup.users.as_ref().filter(|_| self.setup.workload == Workload::Closed);
         // When a socket connects again is the target's doing, and the connect timeout's.

@@ -22,50 +22,10 @@ pub struct Survey {
     /// The longest time from when a row was due until it started.
     pub behind: Nanos,
     /// Of all distances between starts, in nanoseconds, and between ends.
-    starts: Column,
-    ends: Column,
+    starts: Divisor,
+    ends: Divisor,
     /// Start and end of the first row.
     first_seen: Option<(Nanos, Nanos)>,
-}
-
-/// What the stamps of one column have in common.
-#[derive(Clone, Debug, Default)]
-struct Column {
-    grid: Divisor,
-    /// Places within a period of [`CLOCK`] that stamps fall on, one bit for each of its parts.
-    places: u128,
-    n: u64,
-}
-
-/// A clock that goes in steps of no whole number of milliseconds: that of Windows ticks 64 times a second.
-const CLOCK: i64 = 15_625_000;
-/// Parts of a step, each 125 us long.
-const PLACES: i64 = 125;
-/// Stamps of 1 ms on such a clock lie within so many parts of it; others, of which there are so many, do not.
-const WITHIN: u32 = 9;
-const FEWEST_STAMPS: u64 = 100;
-
-impl Column {
-    #[inline]
-    fn push(&mut self, from_first: i64) {
-        self.grid.push(from_first.unsigned_abs());
-        self.places |= 1 << (from_first.rem_euclid(CLOCK) / (CLOCK / PLACES));
-        self.n += 1;
-    }
-
-    /// Whether all stamps lie within so short a part of a step that they come from a clock of such steps.
-    fn ticks(&self) -> bool {
-        let empty = |from: i64| {
-            let at = |k: i64| self.places >> ((from + k) % PLACES) & 1 == 0;
-            (0..PLACES - i64::from(WITHIN)).all(at)
-        };
-        self.n >= FEWEST_STAMPS && (0..PLACES).any(empty)
-    }
-
-    fn grid(&self) -> i64 {
-        let grid = self.grid.get().clamp(1, i64::MAX as u64) as i64;
-        if grid < CLOCK && self.ticks() { CLOCK } else { grid }
-    }
 }
 
 impl Survey {
@@ -87,8 +47,8 @@ impl Survey {
         let at = record.started.get().unwrap_or(record.intended);
         self.behind = self.behind.max(at - record.intended);
         let first = *self.first_seen.get_or_insert((at, record.done));
-        self.starts.push(at.0 - first.0.0);
-        self.ends.push(record.done.0 - first.1.0);
+        self.starts.push(at.0.abs_diff(first.0.0));
+        self.ends.push(record.done.0.abs_diff(first.1.0));
         self.first = Some(self.first.map_or(at, |first| first.min(at)));
         self.last = Some(self.last.map_or(at, |last| last.max(at)));
         self.last_done = Some(self.last_done.map_or(record.done, |done| done.max(record.done)));
@@ -99,7 +59,8 @@ impl Survey {
     /// another clock. A load that keeps to the ticks of a timer as exactly as its stamps are written cannot be told from one whose
     /// clock goes in such steps. At least 1 ns.
     pub fn grid(&self, ends: bool) -> Nanos {
-        Nanos(if ends { self.ends.grid() } else { self.starts.grid() })
+        let column = if ends { self.ends } else { self.starts };
+        Nanos(column.get().clamp(1, i64::MAX as u64) as i64)
     }
 
     /// What the clock of two streams of one file resolves: sessions may keep to a schedule that their requests do not.
@@ -143,23 +104,5 @@ mod tests {
         assert_eq!(survey.span(), Some(Nanos(980_003)..Nanos(1_120_004)));
         assert_eq!(survey.by_label, [1, 0, 4]);
         assert_eq!(Survey::default().grid(false), Nanos(1));
-    }
-
-    #[test]
-    fn a_clock_of_64_ticks_a_second_is_seen_in_stamps_of_a_millisecond() {
-        let grid = |stamp: fn(i64) -> i64| {
-            let mut survey = Survey::default();
-            for k in 0..200 {
-                let at = Nanos(stamp(k * k * 7 % 1_000));
-                survey.push(&Record {
-                    started: at.into(),
-                    ..Record::never_started(0, at, at, Outcome::Ok)
-                });
-            }
-            survey.grid(false)
-        };
-        assert_eq!(grid(|k| k * 15_625 / 1_000 * 1_000_000), Nanos(CLOCK));
-        assert_eq!(grid(|k| k * 14_000 / 1_000 * 1_000_000), Nanos(14_000_000));
-        assert_eq!(grid(|k| (k * 15_625 / 1_000 + k % 3) * 1_000_000), Nanos(1_000_000));
     }
 }

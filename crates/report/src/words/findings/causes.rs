@@ -23,11 +23,15 @@ pub(super) fn told(of: &Cause) -> Told {
         Cause::ChangingRate { judge_from_s, judge_for_s, .. } => {
             told.and_next(format!("Judge the steady part: --from {judge_from_s}s --for {judge_for_s}s."))
         }
-        Cause::Drift { .. } => told.and_next("Judge a part in which the rate is the same with --from and --for."),
+        Cause::Drift { .. } => {
+            told.and_next("Judge a part in which the rate is the same with --from and --for.")
+        }
         Cause::Ramp { at_end: false, judge_from_s, .. } => {
             told.and_next(format!("Judge what follows: --from {judge_from_s}s."))
         }
-        Cause::Ramp { judge_for_s, .. } => told.and_next(format!("Judge what precedes it: --for {judge_for_s}s.")),
+        Cause::Ramp { judge_for_s, .. } => {
+            told.and_next(format!("Judge what precedes it: --for {judge_for_s}s."))
+        }
         Cause::ReleasedTogether { .. } => told.and_next("Let each user send by itself."),
         Cause::FewUsers { .. } => told.and_next("Use more users with a longer think time."),
         Cause::StartOrEnd { .. } => told.and_next("--stamps start or --stamps end settles it."),

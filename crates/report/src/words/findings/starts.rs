@@ -53,7 +53,11 @@ pub(in crate::words) fn longest_gaps(n: u64, longest_s: f64, pattern: Pattern, o
         n => format!("the {} longest pauses (up to {longest})", count(n)),
     };
     if pattern == otherwise {
-        return format!("There {} of independent users; without {} the pattern is {is} too", pauses(n, longest_s), them(n));
+        return format!(
+            "There {} of independent users; without {} the pattern is {is} too",
+            pauses(n, longest_s),
+            them(n)
+        );
     }
     match pattern.is_judged_without_pauses(otherwise) {
         true => format!("The pattern is judged without {gaps}: {is}. With {}, it would be {other}", them(n)),

@@ -9,8 +9,8 @@
 
 mod fold;
 mod lattice;
-mod rate;
 mod pairs;
+mod rate;
 mod traces;
 
 pub(crate) use traces::Traces;
@@ -242,8 +242,7 @@ fn released_together(case: &Case) -> Option<Finding> {
     let (&together, &n) = sizes.iter().max_by_key(|(_, n)| **n)?;
     let share = n as f64 / all as f64;
     let cause = Cause::ReleasedTogether { users, together: together as u64, share };
-    (together > 1 && share >= ONE_SIZE && all >= FEWEST_THINKS)
-        .then(|| found(case, cause, share, ONE_SIZE))
+    (together > 1 && share >= ONE_SIZE && all >= FEWEST_THINKS).then(|| found(case, cause, share, ONE_SIZE))
 }
 
 /// Users (threads, connections) of one generator, each of which keeps a rate of its own, and all the same.
@@ -346,7 +345,9 @@ fn timer_ticks(case: &Case) -> Option<Finding> {
 
 /// What comes back in the period that the spectrum has, and that period in nanoseconds.
 fn folded(case: &Case) -> Option<(fold::Shape, f64)> {
-    let [Evidence::Starts(Starts::Period { period_s, .. })] = case.finding(&FindingId::Periodic)?.evidence[..] else {
+    let [Evidence::Starts(Starts::Period { period_s, .. })] =
+        case.finding(&FindingId::Periodic)?.evidence[..]
+    else {
         return None;
     };
     fold::shape(case.traces.stretches(), period_s * 1e9)

@@ -158,9 +158,7 @@ pub(super) fn at_an_end(case: &Case) -> Option<bool> {
     let gaps = case.traces.gaps();
     let [start, end] = case.traces.span();
     let (length, mean) = ((end - start) as f64, case.traces.mean_outside());
-    let thin = |n: u64, time: i64| {
-        (time as f64) < END * length && (n as f64) < THIN * time as f64 / mean
-    };
+    let thin = |n: u64, time: i64| (time as f64) < END * length && (n as f64) < THIN * time as f64 / mean;
     let (first, last) = (gaps.first()?, gaps.last()?);
     if thin(last.before + 1, last.to - start) {
         Some(false)

@@ -275,14 +275,7 @@ mod tests {
         assert_eq!(gaps.len(), 2, "{gaps:?}");
         assert_eq!(
             gaps[0],
-            Gap {
-                from: 1_000 * ms,
-                to: 1_500 * ms,
-                in_flight: 2,
-                waited_through: 1,
-                burst: 5,
-                before: 102
-            }
+            Gap { from: 1_000 * ms, to: 1_500 * ms, in_flight: 2, waited_through: 1, burst: 5, before: 102 }
         );
         assert_eq!((gaps[1].from, gaps[1].to), (1_504 * ms, 1_700 * ms));
     }

@@ -8,7 +8,10 @@ use headway_base::random::Stream;
 use headway_base::{Nanos, Record};
 
 fn dice(name: &str, seed: u64) -> Dice {
-    Dice(Stream::new(seed, "odd traffic").item(name.bytes().fold(0, |sum, b| sum * 31 % 1_000_003 + u64::from(b))))
+    Dice(
+        Stream::new(seed, "odd traffic")
+            .item(name.bytes().fold(0, |sum, b| sum * 31 % 1_000_003 + u64::from(b))),
+    )
 }
 
 const US: Nanos = Nanos(1_000);
@@ -37,8 +40,7 @@ fn plain(dice: &mut Dice, mut starts: Vec<f64>) -> Load {
 pub fn stops(seed: u64, rate: f64, seconds: f64, n: u64, length: f64, catches_up: bool) -> Load {
     let mut dice = dice("stops", seed);
     let part = seconds / n as f64;
-    let stops: Vec<f64> =
-        (0..n).map(|i| (i as f64 + dice.between(0.2, 0.8)) * part).collect();
+    let stops: Vec<f64> = (0..n).map(|i| (i as f64 + dice.between(0.2, 0.8)) * part).collect();
     let mut starts = poisson(&mut dice, rate, seconds);
     for at in &mut starts {
         if catches_up {
