@@ -158,9 +158,10 @@ fn because(summary: &Summary) -> String {
 /// Times of pauses that are told.
 const MOST_TIMES: usize = 5;
 
-/// Pauses that independent users do not make, after a word that joins them: `, but for 5 pauses of up to 300 ms (at 31 s, 97 s ...)`.
+/// Pauses in another tool's load that independent users do not make, after a word that joins them: `, but for 5 pauses of up to 300 ms (at 31 s, 97 s ...)`.
 pub(super) fn pauses(summary: &Summary, join: &str) -> String {
     let finding = summary.verdict.findings.iter().find(|finding| finding.id == FindingId::LongestGaps);
+    let finding = finding.filter(|_| summary.audit.is_some());
     let Some((finding, longest)) = finding.and_then(|finding| Some((finding, finding.value?))) else {
         return String::new();
     };
