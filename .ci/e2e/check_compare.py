@@ -74,19 +74,19 @@ def recorded(tmp):
     equal([p["verdict"]["is"] for p in document["pairs"]], ["no-difference", "differs"], "several")
 
 
-@check("compare: other plans, notes and INVALID loads are not comparable (2), --across permits; bad input says what would be accepted")
+@check("compare: other plans and INVALID loads are not comparable (2), --across permits, notes are labels; bad input says what would be accepted")
 def refused(tmp):
     base, other = simulated(tmp, "base", "--note", "commit=a", "--note", "token=hush"), simulated(tmp, "other", "--note", "commit=b", "--note", "token=hush", rate=100)
     expect("hush" not in (base / "plan.json").read_text() + (base / "summary.json").read_text(), "a secret in a note")
     equal(json.loads((base / "plan.json").read_text())["asked"]["notes"]["commit"], "a", "the note in plan.json")
     ended, document = compared(tmp, base, other, code=2)
     why = [r["why"] for r in document["pairs"][0]["verdict"]["reasons"]]
-    equal(why, ["plan", "note"], "reasons")
-    for part in ("not comparable: another plan: rate (150/s and 100/s); other notes: commit (a and b)", "add --across rate --across commit"):
+    equal(why, ["plan"], "reasons")
+    for part in ("not comparable: another plan: rate (150/s and 100/s)", "add --across rate.", "They differ in commit (a and b)."):
         contains(flat(ended.out), part, "the report")
-    ended, document = compared(tmp, base, other, "--across", "rate", "--across", "commit")
+    ended, document = compared(tmp, base, other, "--across", "rate")
     expect(document["pairs"][0]["verdict"]["is"] != "not-comparable", "--across")
-    _, document = compared(tmp, base, other, "--across", "commit", "--fail-if", "rate lower", code=2)
+    _, document = compared(tmp, base, other, "--fail-if", "rate lower", code=2)
     expect(all(r["shown"] == "not-told" for r in document["pairs"][0]["rows"]), "nothing is concluded from what is not comparable")
     equal(document["conditions"][0]["outcome"], "not-judged", "a condition on what is not comparable")
     contains(flat(ended.out), "They differ in rate (150/s and 100/s); commit (a and b).", "what differs")
@@ -116,6 +116,7 @@ def refused(tmp):
         ((base, twin), "the run is incomplete: it was cut short"),
         ((base, base / "records.arrow"), "are the same run: name two"),
         ((base, other, "--across", "rat"), "did you mean 'rate'?"),
+        ((base, other, "--across", "commit"), "notes may differ in any comparison"),
         ((base, other, "--fail-if", "p99 slower"), "'p99' is written p(99)"),
         ((base, other, "--fail-if", "p(99) slower by 5ms"), "write per cent, such as 5% or 0.5%"),
         ((base, other, "--fail-if", "response{step:pay}: p(99) slower"), "base has no step 'pay' (its steps: add, list)"),
@@ -218,7 +219,7 @@ def live(tmp):
             contains(flat(ended.out), "slower by", "the first line")
         run = ("run", one.url, "-R", "300", "-d", "2s", "--seed", "7")
         headway(*run, "--out", tmp / "before", "--note", "at=1", cwd=tmp).exits(0, 98)
-        ended = headway(*run, "--out", tmp / "after", "--note", "at=2", "--baseline", tmp / "before", "--across", "at", cwd=tmp)
+        ended = headway(*run, "--out", tmp / "after", "--note", "at=2", "--baseline", tmp / "before", cwd=tmp)
         ended.exits(0, 2, 98)
         document = json.loads((tmp / "after" / "comparison.json").read_text())
         equal([r["name"] for r in document["runs"]], ["before", "after"], "runs")

@@ -58,7 +58,7 @@ def cap(tmp):
         unknown, _ = diagnosed(server.url, *plan, tmp=tmp, name="unknown", codes=(0,))
         equal((bound(unknown, "cap")["asks"], bound(unknown, "cap")["full_at_s"]), (None, 0.05), "asks, full at")
         limited = run(server.url, *plan, tmp=tmp).summary["verdict"]["limited_by"]
-        equal((limited["what"], limited["limit"]), ("connections", 10), "limited_by")
+        equal((limited["what"], limited["limit"]), ("cap", 10), "limited_by")
 
 
 @check("doctor: without a plan; JSON to standard output; nothing is written, sent or left behind; other files are refused")

@@ -4,9 +4,11 @@ import shutil
 import socket
 import subprocess
 
+from badserver import BadServer, hung
 from certificates import Authority
 from harness import (
-    Nginx, Serve, Skipped, all_ended, check, code_of, contains, environment, equal, expect, free_port, headway, reasons, run, spawn, stop, wait_for,
+    Nginx, Serve, Skipped, all_ended, check, code_of, conserved, contains, environment, equal, expect, flat, free_port, headway, reasons, run, spawn,
+    stop, wait_for,
 )
 
 LOAD = ["-R", "200", "-d", "1s"]
@@ -97,7 +99,7 @@ def refused(tmp):
         all_ended(run(url, *LOAD, tmp=tmp, name="any", env=site.trusting), "ok")
     for arguments, message in [
         (["h2c://127.0.0.1:9/", "--http1.1"], "h2c://127.0.0.1:9/ is HTTP/2 without TLS"),
-        (["http://127.0.0.1:9/", "--http1.1", "--http2"], "cannot be used with"),
+        (["http://127.0.0.1:9/", "--http1.1", "--http2"], "exclude each other"),
         (["http://127.0.0.1:9/", "--streams", "0"], "0 streams"),
     ]:
         contains(headway("run", *arguments, cwd=tmp).exits(2).err, message, " ".join(arguments))
@@ -143,3 +145,19 @@ def served(tmp):
         summary = run(url, "-R", "100", "-d", "1s", "--timeout", "100ms", tmp=tmp, name="timeout").summary
         equal(set(summary["outcomes"]), {"timeout"}, "outcomes")
         equal(summary["generator"]["connections_opened"], 1, "connections")
+
+
+@check("http2: a target that accepts connections and says nothing is named, and the cap is not blamed")
+def mute(tmp):
+    with BadServer(hung) as target:
+        ended = run(target.url, "--http2", "-R", "50", "-d", "4s", "--timeout", "500ms", "--connect-timeout", "1s", tmp=tmp)
+    summary = ended.summary
+    conserved(summary)
+    kinds = {row.get("kind") for row in summary["failure_reasons"]["rows"]}
+    expect("http2-unanswered" in kinds, f"kinds of failures: {kinds}")
+    # Nobody waits for long for a connection to say how much it takes: each request then has its own, as over HTTP/1.1.
+    n = summary["measured"]["n"]
+    expect(summary["outcomes"].get("timeout", 0) > 0.5 * n, f"outcomes of {n}: {summary['outcomes']}")
+    contains(flat(ended.out), "no SETTINGS", "the report")
+    for blamed in ("Raise -c", "used up the cap", "used up all", "cap of"):
+        expect(blamed not in flat(ended.out), f"{blamed}: {ended.out}")

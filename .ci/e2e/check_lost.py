@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 
 from harness import (HEADWAY, Headway, Serve, Skipped, check, code_of, conserved, contains, equal, expect, finding,
                      finding_ids, headway, run, spawn, start_run, stop)
@@ -44,6 +45,25 @@ def touched(tmp):
         expect(kept > 0, "no row is kept of a log that lost a hundred bytes")
         again = headway("report", ended.folder, "--recompute", "--json", "-", cwd=tmp)
         equal(json.loads(again.out)["measured"]["n"], kept, "measured.n of what is left")
+
+
+@check("lost: a run folder that is renamed during the run is found again, and a plan.json that is removed is missed; exit 1")
+def renamed(tmp):
+    with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:
+        running = start_run(serve.url, *LOAD, tmp=tmp)
+        running.sleep_until(1)
+        running.folder.rename(tmp / "elsewhere")
+        ended = running.ended(30).exits(1)
+        contains(ended.err, "moved or removed it during the run", "stderr")
+        contains(ended.err, f"report {tmp}/elsewhere", "stderr")
+        again = headway("report", tmp / "elsewhere", "--json", "-", cwd=tmp)
+        equal(json.loads(again.out)["measured"]["n"], read_log(tmp / "elsewhere/records.arrow").num_rows, "measured.n of what was moved")
+        running = start_run(serve.url, *LOAD, tmp=tmp, name="unplanned")
+        running.sleep_until(1)
+        (running.folder / "plan.json").unlink()
+        ended = running.ended(30).exits(1)
+        contains(ended.err, "plan.json: another program moved or removed it during the run", "stderr")
+        expect(ended.summary["measured"]["n"] > 0, "the summary is written all the same")
 
 
 @check("lost: a run folder that vanishes during the run: the report comes, says so, and exits 1")
@@ -104,6 +124,26 @@ def file_limit(tmp):
     for name in ["summary.json", "report.html"]:
         whole = ended.folder / name
         expect(not whole.exists() or whole.stat().st_size < 64 << 10, f"{name} is cut off")
+
+
+@check("lost: with too little address space (ulimit -v) a run says so and exits 1; with enough it ends; it never aborts")
+def address_space(tmp):
+    refused = 0
+    with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:
+        for mib in range(16, 400, 8):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
+            ended = run(serve.url, "-R", "50", "-d", "500ms", tmp=tmp, name=f"at-{mib}", before=limit)
+            if (ended.folder / "summary.json").exists():
+                break
+            # Below that the system cannot load the program.
+            if "headway: cannot begin" in ended.err:
+                refused += 1
+                ended.exits(1)
+                contains(ended.err, "ulimit -v", "message")
+            else:
+                expect(ended.code in (127, -signal.SIGSEGV, -signal.SIGKILL), f"with {mib} MiB: {ended}")
+    expect(refused > 1 and (ended.folder / "summary.json").exists(), f"{refused} refused; the last: {ended}")
+    ended.exits(code_of(ended.summary))
 
 
 @check("lost: two runs that begin in one second in one folder have a folder each")

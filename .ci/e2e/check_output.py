@@ -102,7 +102,7 @@ def starts(path, format):
         "openmetrics": "# TYPE headway_run info", "hlog": "#[Histogram log format version 1.3]", "csv": "arrival,",
     }
     text = data.decode()
-    holds = {"terminal": "  PATTERN  ", "openmetrics": "\n# EOF\n"}
+    holds = {"terminal": "  OUTCOME  ", "openmetrics": "\n# EOF\n"}
     return text.startswith(begins[format]) and holds.get(format, "") in text
 
 

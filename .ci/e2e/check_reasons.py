@@ -94,7 +94,7 @@ def times(tmp):
         equal(set(ended.outcomes), {"connect-timeout"}, "outcomes")
     with badserver.BadServer(badserver.hung) as bad:
         ended = run(bad.url, *LOAD, "--timeout", "300ms", tmp=tmp, name="response")
-        advised(ended, "timeout", "response-timeout", "--timeout 60s waits longer")
+        advised(ended, "timeout", "response-timeout", "see whether it hangs")
     with badserver.BadServer(badserver.says_and_resets(b"")) as bad:
         ended = run(bad.url, *LOAD, tmp=tmp, name="closed")
         advised(ended, "reset", "closed-unanswered", "closes connections without a word: use https:// if it expects TLS")
@@ -127,7 +127,7 @@ def crossed(tmp):
 def statuses(tmp):
     with Recorder(lambda seen: (int(seen.path[1:]), {}, b"")) as server:
         for status, part in [
-            (401, "--user NAME:PASSWORD, or -H 'Authorization: Bearer TOKEN'"), (403, "credentials of another one"),
+            (401, "-H 'Authorization: Bearer TOKEN' or --user NAME:PASSWORD"), (403, "credentials of another one"),
             (429, "use a lower -R"), (503, "overloaded or down: use a lower -R"),
         ]:
             ended = run(f"{server.url}/{status}", *LOAD, tmp=tmp, name=str(status))

@@ -85,7 +85,7 @@ def sketch(tmp):
     labels = {label: block["n"] for label, block in summary["by_label"].items()}
     equal(labels, {"list": n * 10 // 11, "add": n // 11}, "requests by label")
     equal(serve.report["ok"], n + summary["measured"]["warmup"], "answers that the target counted")
-    contains(ended.out, "add ", "labels in the report")
+    contains(headway("report", ended.folder, "--details", cwd=tmp).out, "add ", "labels in the details")
 
     rows = rows_of(ended.folder)
     equal({row["group"] for row in rows}, {0}, "groups in the log")

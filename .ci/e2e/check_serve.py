@@ -163,11 +163,11 @@ def late(tmp):
             one.close()
     for bad, said in [
         (["--capacity", "0/s"], "--capacity"),
-        (["--capacity", "130/s", "--service", "const(1ms)"], "cannot be used with"),
-        (["--capacity", "130/s", "--udp"], "cannot be used with"),
+        (["--capacity", "130/s", "--service", "const(1ms)"], "exclude each other"),
+        (["--capacity", "130/s", "--udp"], "exclude each other"),
         (["--capacity", "130/s", "--listen", f"unix:{tmp}/s"], "write host:port"),
         (["--backlog=-1"], "--backlog"),
         (["--backlog", "0"], "--backlog"),
-        (["--backlog", "8", "--udp"], "cannot be used with"),
+        (["--backlog", "8", "--udp"], "exclude each other"),
     ]:
         contains(headway("serve", *bad, "--stop-after", "1s", cwd=tmp).exits(2).err, said, f"serve {' '.join(bad)}")

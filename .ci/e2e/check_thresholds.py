@@ -19,18 +19,15 @@ def thresholds(*texts):
 
 def code(summary, strict=False):
     """Exit code of a run that was not interrupted by hand."""
-    if summary["verdict"]["load"] == "INVALID":
-        return 98
-    if any(o != "passed" for o in outcomes(summary)):
+    open_for = [t["open"] for t in summary["thresholds"]]
+    crossed = [t["open"] for t in summary["thresholds"] if t["outcome"] == "crossed"]
+    if None in crossed or (crossed and not strict):
         return 99
-    return 97 if strict and summary["verdict"]["load"] == "INCONCLUSIVE" else 0
+    return 98 if "generator" in open_for else 97 if strict and "data" in open_for else 0
 
 
 def expected(summary, *judged):
-    """These outcomes, unless this machine spoiled the load: then nothing is judged."""
-    if summary["verdict"]["load"] == "INVALID":
-        note("this machine's load was INVALID")
-        judged = ["not-judged"] * len(judged)
+    """These outcomes, far from their limits: whatever this machine did to the load."""
     equal(outcomes(summary), list(judged), "outcomes of the thresholds")
 
 
@@ -55,7 +52,7 @@ def holds_or_not(tmp):
             "--junit", tmp / "fine.xml", tmp=tmp, name="fine",
         )
         bad = run(
-            serve.url, "-R", "200", "-d", "5s", *thresholds("med<500", "service: min<1.5", "p(97.5)<1us"),
+            serve.url, "-R", "200", "-d", "5s", *thresholds("med<500", "service: med<1.5", "p(97.5)<1us"),
             "--junit", tmp / "bad.xml", tmp=tmp, name="bad",
         )
     expected(fine.summary, "passed", "passed", "passed")
@@ -72,7 +69,8 @@ def holds_or_not(tmp):
             contains(flat(ended.out), f"{t['text']}: ", "the report")
             kind = {"passed": "system-out", "crossed": "failure", "not-judged": "skipped"}[t["outcome"]]
             equal(found[t["text"]][0], kind, f"{t['text']} in {name}")
-        expect(sum(1 for n in found if n.startswith("load: ")) == len(summary["verdict"]["rules"]), f"rules: {list(found)}")
+        applied = [rule for rule in summary["verdict"]["rules"] if rule["outcome"] != "not-applicable"]
+        expect(sum(1 for n in found if n.startswith("load: ")) == len(applied), f"rules: {list(found)}")
         expect("pattern of the starts" in found, f"pattern: {list(found)}")
     equal((tmp / "bad" / "report.html").read_text().count('id="thresholds"'), 1, "tables of thresholds in the page")
     (tmp / "mine.xml").write_text("<?xml version='1.0'?><mine/>")
@@ -80,11 +78,11 @@ def holds_or_not(tmp):
     contains(again.err, "never overwritten", "message")
 
 
-@check("thresholds: of a load that was not sent as asked none is judged, and the exit code is 98")
+@check("thresholds: of a load that was not sent as asked what is certain is said, and the rest is the generator's: exit code 98")
 def not_judged(tmp):
     with Serve(*FIXED, tmp=tmp) as serve:
         running = start_run(
-            serve.url, "-R", "1000", "-d", "4s", *thresholds("med<500", "p(99)<1us"), "--junit", tmp / "j.xml", tmp=tmp,
+            serve.url, "-R", "1000", "-d", "4s", *thresholds("p(95)<500", "p(99)<20s"), "--junit", tmp / "j.xml", tmp=tmp,
         )
         # Stopped for half of the run: whatever the machine, a load with half a second and more of lag is not the one asked for.
         running.sleep_until(1)
@@ -94,11 +92,12 @@ def not_judged(tmp):
         ended = running.ended()
     summary = ended.summary
     equal(summary["verdict"]["load"], "INVALID", "verdict.load")
-    equal(outcomes(summary), ["not-judged", "not-judged"], "outcomes")
-    expect(all("INVALID" in t["reason"]["text"] and t["value"] is not None for t in summary["thresholds"]), "values and reasons")
+    first, second = summary["thresholds"]
+    equal((first["outcome"], first["open"], second["outcome"]), ("not-judged", "generator", "passed"), "outcomes")
+    contains(first["reason"]["text"], "the generator's own delays move it between", "reason")
     ended.exits(98)
     found = cases(tmp / "j.xml")
-    equal([found[t][0] for t in ("med<500", "p(99)<1us")], ["skipped", "skipped"], "in the JUnit file")
+    equal([found[t][0] for t in ("p(95)<500", "p(99)<20s")], ["skipped", "system-out"], "in the JUnit file")
     expect(any(kind == "failure" for name, (kind, _) in found.items() if name.startswith("load: ")), f"no rule fails: {found}")
 
 
@@ -130,10 +129,10 @@ def judged_again(tmp):
         first = run(serve.url, "-R", "200", "-d", "3s", *thresholds("med<1us"), tmp=tmp, name="kept")
         run(serve.url, "-R", "200", "-d", "2s", "--no-log", tmp=tmp, name="bare")
     summary = first.summary
-    invalid = summary["verdict"]["load"] == "INVALID"
-    codes = {"bad": 98 if invalid else 99, "good": 98 if invalid else 0}
+    codes = {"bad": 99, "good": 0}
+    equal(outcomes(summary), ["crossed"], "outcomes")
     headway("report", "kept", cwd=tmp).exits(codes["bad"])
-    headway("report", "kept", "--recompute", cwd=tmp).exits(codes["bad"], 98)
+    headway("report", "kept", "--recompute", cwd=tmp).exits(codes["bad"])
     new = headway("report", "kept", *thresholds("p(97.5)<10s"), "--junit", "new.xml", cwd=tmp).exits(codes["good"])
     contains(flat(new.out), "p(97.5)<10s: ", "the report")
     expect("med<1us" not in new.out, "the run's own threshold is still there")
@@ -144,5 +143,5 @@ def judged_again(tmp):
     equal((tmp / "notes.xml").read_text(), "not a report\n", "a file that is no report")
     headway("report", "kept", *thresholds("response{step:pay}: avg<1"), cwd=tmp).exits(2)
     # Without records there is what the summary holds.
-    headway("report", "bare", *thresholds("p(99)<10s"), cwd=tmp).exits(0, 98)
+    headway("report", "bare", *thresholds("p(99)<10s"), cwd=tmp).exits(0)
     contains(headway("report", "bare", *thresholds("p(97.5)<10s"), cwd=tmp).exits(2).err, "kept no records", "message")

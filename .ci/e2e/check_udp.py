@@ -196,7 +196,7 @@ def served(tmp):
         (["--listen", f"unix:{tmp}/s"], "carries no UDP"),
         (["--state"], "--state"),
         (["--body", "100"], "--body"),
-        (["--count", "--service", "const(1ms)"], "cannot be used with"),
+        (["--count", "--service", "const(1ms)"], "exclude each other"),
     ]:
         ended = headway("serve", "--udp", *arguments, cwd=tmp).exits(2)
         contains(ended.err, words, f"message on {' '.join(arguments)}")

@@ -38,6 +38,13 @@ WRONG = [
     (["run", URL, "-d", "2"], ["'2'", "no unit", "2s, 2ms or 2m"]),
     (["run", URL, "-d", "soon"], ["'soon'", "1.5s"]),
     (["run", "."], ["the scenario .", "a folder", "http://127.0.0.1:8080/"]),
+    (["rnu", URL], ["'rnu' is no verb", "did you mean headway run?"]),
+    (["run", URL, "--concurrency", "50"], ["no flag of headway run", "-u 50", "-c 50"]),
+    (["run", URL, "--thredas", "2"], ["did you mean --threads?"]),
+    (["serve", "-p", "8080"], ["no flag of headway serve", "-l 127.0.0.1:8080"]),
+    (["run", URL, "-R", "100/h", "-d", "1s", "--seed", "1"], ["sends nothing", "a longer time (-d)"]),
+    (["run", URL, "-R", "1m"], ["'1m'", "1000k/s", "1/1m"]),
+    (["run", "tcp://127.0.0.1:9", "-b", r"PING\d"], ["begins no escape", r"\r, \n"]),
     (["report", "nofolder"], ["nofolder", "No such file", "the folder of a run"]),
     (["report", "."], [".: not a run folder", "no records.arrow", "name the folder of a run"]),
     (["from-har", "nofile"], ["nofile cannot be read", "No such file", "HAR"]),
@@ -123,6 +130,9 @@ def mistakes(tmp):
             wrong.append(f"expected exit 2; {ended}")
         elif missing := [p for p in parts if p not in ended.err]:
             wrong.append(f"message lacks {missing}; {ended}")
+        # What is to be said of another tool's command stands before the mistake.
+        elif not ended.err.startswith("headway: ") or ended.err.count("headway: ") != 1 and arguments[0] != "translate" or "error: " in ended.err:
+            wrong.append(f"message has another form than 'headway: what, where, found, accepted'; {ended}")
         elif ended.out:
             wrong.append(f"stdout is not empty: {ended.out[:200]!r}; {ended}")
     expect(not wrong, "\n".join(wrong))
@@ -139,13 +149,15 @@ def cannot(tmp):
         equal(ended.out, "", "stdout")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        contains(headway("serve", "--listen", address, cwd=tmp).exits(1).err, address, "message")
+        message = headway("serve", "--listen", address, cwd=tmp).exits(1).err
+        contains(message, address, "message")
+        contains(message, "-l 127.0.0.1:0 takes a free port", "message")
     equal([p.name for p in tmp.iterdir()], [], "files left behind")
 
 
 @check("usage: --help and --version go to stdout, within 100 columns; a bare run says what it assumes")
 def help_and_version(tmp):
-    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["from-openapi"], ["from-jmx"], ["translate"], ["schema"], ["completions"], ["man"]):
+    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["from-openapi"], ["from-jmx"], ["translate"], ["explain"], ["schema"], ["completions"], ["man"]):
         ended = headway(*verb, "--help", cwd=tmp).exits(0)
         contains(ended.out, "Usage: headway", f"help of {verb}")
         equal(ended.err, "", f"stderr of {verb} --help")
@@ -158,6 +170,21 @@ def help_and_version(tmp):
     equal(shown, ["-R", "-d", "-n", "-u", "-c", "-H", "-m", "-b", "-k", "--timeout", "-h"], "the common options")
     ended = headway("run", "http://127.0.0.1:1/", "-d", "200ms", cwd=tmp)
     contains(ended.err, "-R 50/s", "what a bare URL assumes")
+
+
+@check("usage: headway alone is one screen and exits 0; run -h has at most 80 lines; headway explain says what a word means")
+def first_screens(tmp):
+    alone = headway(cwd=tmp).exits(0)
+    expect(len(alone.out.splitlines()) <= 24 and not alone.err, str(alone))
+    for word in ("headway VERB -h", "--help", "demo, serve", "explain WORD", "docs/"):
+        contains(alone.out, word, "the overview")
+    short, long = headway("run", "-h", cwd=tmp).exits(0).out, headway("run", "--help", cwd=tmp).exits(0).out
+    expect(len(short.splitlines()) <= 80 and len(long.splitlines()) > 200, f"{len(short.splitlines())} and {len(long.splitlines())} lines")
+    equal(len(re.findall(r"^  headway run ", short, re.M)), 4, "examples")
+    for word, part in [("VALID", "planned load"), ("p99", "99 of 100"), ("exit-98", "INVALID"), ("late", "released"), ("sent-share", "99 %")]:
+        contains(headway("explain", word, cwd=tmp).exits(0).out, part, f"headway explain {word}")
+    contains(headway("explain", "bunchd", cwd=tmp).exits(2).err, "did you mean bunched?", "message")
+    contains(headway("explain", cwd=tmp).exits(0).out, "departed-late", "the words")
 
 
 @check("usage: a secret in a flag that is not understood is not shown")

@@ -40,7 +40,7 @@ def closed(tmp):
             thinks = {after["intended_ns"] - before["done_ns"] for before, after in zip(rows, rows[1:])}
             equal(thinks, {20_000_000}, "think times in the log")
         expect(abs(summary["closed"]["users"] - 6) < 1e-6, f"closed.users is {summary['closed']['users']}")
-        contains(flat(ended.out), "conditional on the loop", "the report")
+        contains(flat(ended.out), "closed workload: a slow target receives fewer requests", "the report")
 
 
 @check("workloads: -n with -c or -u, work in a file: exactly n requests, by so many users; --at-once: all n at zero")

@@ -263,9 +263,9 @@ def code_of(summary, strict=False):
     expect(verdict in VERDICTS, f"verdict.load is {verdict!r}")
     if summary["measured"]["interrupted"]:
         return 130
-    limited = summary["verdict"]["limited_by"]
-    doubtful = verdict == "INCONCLUSIVE" or limited and limited["share"] > limited["tolerated"]
-    return 98 if verdict == "INVALID" else 97 if doubtful and strict else 0
+    if not summary["outcomes"].get("ok"):
+        return 1
+    return 98 if verdict == "INVALID" else 97 if verdict == "INCONCLUSIVE" and strict else 0
 
 
 def never_started(summary):
@@ -411,7 +411,11 @@ class LoggedNginx(Nginx):
         super().__init__(tmp, f"log_format seen '{form}'; access_log {self.access} seen; {servers}")
 
     def lines(self):
-        """The lines since the last call."""
+        """The lines since the last call. nginx writes that of a request after its response: until nothing more comes."""
+        size, now = -1, self.access.stat().st_size if self.access.exists() else 0
+        while size != now:
+            time.sleep(0.1)
+            size, now = now, self.access.stat().st_size if self.access.exists() else 0
         lines = self.access.read_text().splitlines() if self.access.exists() else []
         new, self.read = lines[self.read:], len(lines)
         return new

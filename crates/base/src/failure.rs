@@ -19,6 +19,8 @@ pub enum KnownFailure {
     WithoutTls,
     /// TLS was begun, and not one byte came back within `--connect-timeout`.
     TlsUnanswered,
+    /// HTTP/2 was begun, and not even the settings that a server sends first came back before the request was given up.
+    Http2Unanswered,
     /// A request without TLS was answered as servers that expect TLS do: by a TLS alert, or by a page that says so.
     TlsExpected,
     /// No connection within `--connect-timeout`.
@@ -71,7 +73,7 @@ pub enum KnownFailure {
 
 impl KnownFailure {
     /// Every kind.
-    pub const ALL: [KnownFailure; 31] = [
+    pub const ALL: [KnownFailure; 32] = [
         KnownFailure::ConnectionRefused,
         KnownFailure::NameUnresolved,
         KnownFailure::CertificateUntrusted,
@@ -79,6 +81,7 @@ impl KnownFailure {
         KnownFailure::CertificateName,
         KnownFailure::WithoutTls,
         KnownFailure::TlsUnanswered,
+        KnownFailure::Http2Unanswered,
         KnownFailure::TlsExpected,
         KnownFailure::ConnectTimeout,
         KnownFailure::ResponseTimeout,
@@ -115,6 +118,7 @@ impl KnownFailure {
             KnownFailure::CertificateName => "certificate-name",
             KnownFailure::WithoutTls => "without-tls",
             KnownFailure::TlsUnanswered => "tls-unanswered",
+            KnownFailure::Http2Unanswered => "http2-unanswered",
             KnownFailure::TlsExpected => "tls-expected",
             KnownFailure::ConnectTimeout => "connect-timeout",
             KnownFailure::ResponseTimeout => "response-timeout",

@@ -35,6 +35,14 @@ pub fn echoed(text: &str) -> String {
 
 const TIME: &str = "a time: write for example 250us, 10ms, 1.5s, 2m or 1h";
 const RATE: &str = "a rate: write for example 200/s, 10k, 100/1s or 30/1m";
+
+/// What would be accepted in place of a number with an `m` behind it, which is a million of something or one a minute.
+fn million_or_minute(number: f64) -> String {
+    let thousands = number * 1e3;
+    format!(
+        "a rate, for m may be millions or minutes: write {thousands}k/s for millions a second, or {number}/1m for {number} a minute"
+    )
+}
 const SIZE: &str = "a size: write for example 512, 10KiB, 4MiB or 1.5MB";
 const COUNT: &str = "a count: write for example 200, 10k or 1.5m";
 
@@ -115,7 +123,7 @@ pub fn parse_time(text: &str) -> Result<Nanos, UnitError> {
 /// A rate: `200`, `200/s`, `10k`, `100/1s`, `30/1m`, `5/min`. A bare number is per second.
 ///
 /// # Errors
-/// Not a number, zero or negative, over a time of zero, or more than 1e9/s.
+/// Not a number, zero or negative, over a time of zero, more than 1e9/s, or a bare `m`, which may be millions or minutes.
 pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
     let bad = || UnitError::new(text, RATE);
     let trimmed = text.trim();
@@ -125,6 +133,9 @@ pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
         Some((events, unit)) => (events, format!("1{}", unit.trim())),
     };
     let (number, suffix) = split_number(events.trim()).ok_or_else(bad)?;
+    if suffix == "m" && !trimmed.contains('/') {
+        return Err(UnitError::new(text, million_or_minute(number)));
+    }
     let events = number * thousands(suffix).ok_or_else(bad)?;
     let seconds = parse_time(&over).map_err(|_| bad())?.as_secs_f64();
     let rate = events / seconds;
@@ -172,6 +183,20 @@ pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     Ok(count as u64)
 }
 
+/// A share of all, from 0 to 1: `5%`, `0.05`.
+///
+/// # Errors
+/// Not a number, or not within these.
+pub fn parse_share(text: &str) -> Result<f64, UnitError> {
+    let bad = || UnitError::new(text, "a share from 0 to 1, such as 5% or 0.05");
+    let (number, scale) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    let share = number.parse::<f64>().map_err(|_| bad())? / scale;
+    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(bad()) }
+}
+
 /// A plain number without a unit.
 ///
 /// # Errors
@@ -185,7 +210,7 @@ pub fn parse_number(text: &str) -> Result<f64, UnitError> {
 }
 
 /// The entry of `known` nearest to what was typed, if it is near enough to be a slip (edit distance at most a third of
-/// the length, Damerau 1964 without transpositions).
+/// the length; two neighbours that changed places are one edit: Damerau 1964, each part of the text edited once).
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     known
@@ -197,17 +222,21 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 }
 
 fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &cb) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let (mut before, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let substitute = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = substitute.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(before[j - 2] + 1);
+            }
+            row.push(least);
         }
+        before = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
 }
 
 #[cfg(test)]
@@ -250,6 +279,14 @@ mod tests {
         for bad in ["", "0", "-5", "ten", "10/0s", "10/x", "10x", "1e12", "2g/s"] {
             assert!(parse_rate(bad).is_err(), "{bad}");
         }
+        // One letter, two readings: both are named, and each of them is read.
+        for (both, millions, minutes) in [("1m", "1000k/s", "1/1m"), ("2.5m", "2500k/s", "2.5/1m")] {
+            let told = parse_rate(both).unwrap_err().to_string();
+            assert!(told.contains(millions) && told.contains(minutes), "{both}: {told}");
+            assert!(parse_rate(millions).is_ok() && parse_rate(minutes).is_ok());
+        }
+        check("1M", 1e6);
+        check("1m/s", 1e6);
     }
 
     #[test]
@@ -279,5 +316,9 @@ mod tests {
         assert_eq!(nearest("posson", ["poisson", "constant"]), Some("poisson"));
         assert_eq!(nearest("Gama", ["poisson", "gamma"]), Some("gamma"));
         assert_eq!(nearest("zebra", ["poisson", "gamma"]), None);
+        assert_eq!(nearest("rnu", ["plan", "run"]), Some("run"));
+        assert_eq!(nearest("usres", ["target", "users"]), Some("users"));
+        assert_eq!(nearest("", ["run"]), None);
+        assert_eq!((edit_distance("", "abc"), edit_distance("ca", "abc")), (3, 3));
     }
 }

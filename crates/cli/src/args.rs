@@ -38,30 +38,13 @@ use headway_workload::{Shard, arrivals};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Below the help of all verbs. No line is longer than a terminal is wide: what is broken here would be broken again.
-const EXIT_CODES: &str = "Start with: headway demo
-
-Exit codes:
-  0    fine
-  1    it could not be done: target unreachable, input or output failed
-  2    a mistake in the command, the scenario or a file that it names
-  3    merge: shards, records or plays are missing
-  75   too late for --start-at: nothing was sent
-  97   not decided: an INCONCLUSIVE load, over 1 % of the requests waited at
-       the connection cap, a condition of compare that may hold (all with
-       --strict); a search that did not end
-  98   the load was INVALID, or the generator was the limit of a search
-  99   a threshold was crossed, a condition of compare holds, or a search
-       found no knee: no rate holds, every rate does, or the target drifts
-  130  interrupted; the report is still written";
-
 /// Load tests with honest load.
 #[derive(Parser, Debug)]
 #[command(
     name = "headway",
     version = env!("HEADWAY_VERSION"),
     about = "Run, audit and report load tests whose load is what it claims to be",
-    after_help = EXIT_CODES
+    after_help = crate::exit::help()
 )]
 pub struct Args {
     /// What to do.
@@ -115,6 +98,12 @@ pub enum Command {
     FromJmx(FromJmxArgs),
     /// Print another load tool's command as one of headway run
     Translate(TranslateArgs),
+    /// Explain a word of reports: a verdict, a finding, a number, an exit code (exit-98); without a word, list them
+    Explain {
+        /// The word
+        #[arg(value_name = "WORD")]
+        words: Vec<String>,
+    },
     /// Print the JSON Schema of scenario files, for editors
     Schema,
     /// Print the completions of a shell: source <(headway completions bash)
@@ -259,16 +248,19 @@ pub struct ThresholdArgs {
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct ToleranceArgs {
     /// Judge lateness at this time scale: time-scale=5ms (1, 2, 5, 10, 20, 50 or 100 ms). Lateness up to it is
-    /// forgiven [default: measured, at most a twentieth of a short service time]
+    /// forgiven [default: measured, at most a twentieth of a short service time]. Or permit that this share of the plan stays
+    /// unsent, for want of a free connection or otherwise: sent-share=5% [default: 1%]
     #[arg(help_heading = "Limits", long = "tolerance", value_parser = Tolerance::parse, value_name = "NAME=VALUE")]
     pub tolerances: Vec<Tolerance>,
 }
 
 /// One tolerance, `NAME=VALUE`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tolerance {
     /// `time-scale`: the longest lateness that is forgiven.
     TimeScale(TimeScale),
+    /// `sent-share`: the share of the plan that may stay unsent.
+    SentShare(f64),
 }
 
 impl Tolerance {
@@ -279,7 +271,24 @@ impl Tolerance {
     pub fn parse(text: &str) -> Result<Tolerance, UnitError> {
         match text.split_once('=') {
             Some((name, value)) if name.trim() == "time-scale" => value.parse().map(Tolerance::TimeScale),
-            _ => Err(UnitError::new(text, "a tolerance: write time-scale=5ms, the only one that can be set")),
+            Some((name, value)) if name.trim() == "sent-share" => {
+                units::parse_share(value).map(Tolerance::SentShare)
+            }
+            _ => Err(UnitError::new(text, "a tolerance: write time-scale=5ms or sent-share=5%")),
+        }
+    }
+
+    /// Reads `time-scale=VALUE`, the only one that an audit has.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn parse_scale(text: &str) -> Result<TimeScale, UnitError> {
+        match Tolerance::parse(text) {
+            Ok(Tolerance::TimeScale(scale)) => Ok(scale),
+            Ok(Tolerance::SentShare(_)) => {
+                Err(UnitError::new(text, "a tolerance of an audit: write time-scale=5ms"))
+            }
+            Err(error) => Err(error),
         }
     }
 }
@@ -539,7 +548,7 @@ pub struct OutputArgs {
     /// Keep no record of single requests
     #[arg(long)]
     pub no_log: bool,
-    /// Exit with 97 if the verdict is INCONCLUSIVE, or over 1 % of the requests waited at the connection cap
+    /// Exit with 97 where a threshold is not certain; without thresholds, where the load is INCONCLUSIVE
     #[arg(long)]
     pub strict: bool,
 }
@@ -683,7 +692,7 @@ pub struct ReportArgs {
     /// With --watch: how many times as fast as the run was, 0.01 to 10000 [default: 1]
     #[arg(long, value_parser = watch::parse_speed, value_name = "TIMES", help_heading = "Output")]
     pub speed: Option<f64>,
-    /// Exit with 97 if the verdict is INCONCLUSIVE, or over 1 % of the requests waited at the connection cap
+    /// Exit with 97 where a threshold is not certain; without thresholds, where the load is INCONCLUSIVE
     #[arg(long)]
     pub strict: bool,
 }
@@ -762,7 +771,7 @@ fn parse_share(text: &str) -> Result<f64, UnitError> {
     units::parse_number(text)
         .ok()
         .filter(|x| (0.0..=1.0).contains(x))
-        .ok_or_else(|| UnitError::new(text, "a share: a number from 0 to 1"))
+        .ok_or_else(|| UnitError::new(text, "a share: write a number from 0 to 1"))
 }
 
 fn parse_body_size(text: &str) -> Result<u64, UnitError> {

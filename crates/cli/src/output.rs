@@ -12,6 +12,7 @@ use headway_engine::destination::Waiting;
 pub use headway_engine::files::study_folder;
 use headway_engine::files::{NotOpened, open_page, replace};
 pub use headway_engine::render;
+use headway_engine::watchdog::{Stage, Stuck};
 use headway_records::{Limits, RunFolder};
 use headway_report::html::Html;
 use headway_report::terminal::Terminal;
@@ -20,6 +21,7 @@ use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
 use headway_stats::search::Searched;
 use headway_stats::study::Study;
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
@@ -127,8 +129,13 @@ fn write(shown: Shown<'_>, wanted: &Wanted) -> Result<()> {
 pub fn put(wanted: &Wanted, bytes: &[u8]) -> Result<()> {
     match wanted.is_printed() {
         true => print(bytes).with_context(|| wanted.typed()),
+        false if wanted.appended => append(&wanted.path, bytes).with_context(|| wanted.typed()),
         false => replace(&wanted.path, bytes).context(wanted.flag),
     }
+}
+
+fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes)
 }
 
 fn export(log: &Path, to: &Path) -> Result<()> {
@@ -159,6 +166,52 @@ pub fn waits(waiting: &Waiting) {
     );
 }
 
+/// Says which stage of a run is stuck and what there is of it, and ends the process: what hangs cannot be joined.
+pub fn is_stuck(stuck: &Stuck) {
+    const WORDS_TAKE: std::time::Duration = std::time::Duration::from_secs(1);
+    let text = stuck_words(stuck);
+    // Standard error may be what hangs.
+    let (told, tells) = std::sync::mpsc::channel();
+    let say = std::thread::Builder::new().spawn(move || {
+        let _ = writeln!(io::stderr(), "\nheadway: {text}");
+        let _ = told.send(());
+    });
+    if say.is_ok() {
+        let _ = tells.recv_timeout(WORDS_TAKE);
+    }
+    std::process::exit(i32::from(crate::exit::FAILED))
+}
+
+fn stuck_words(stuck: &Stuck) -> String {
+    let Stuck { stage, taken, folder, rows, complete } = stuck;
+    let patience = stage.patience();
+    let stage = match stage {
+        Stage::Workers => "the workers (they send requests and read responses)",
+        Stage::Log => "the log",
+        Stage::Statistics => "the statistics",
+        Stage::Device => "the device that holds the log",
+        Stage::Observers => "the display of the run (progress, live view, exporters)",
+    };
+    let left = match (folder, rows) {
+        (Some(folder), Some(rows)) => {
+            let folder = folder.display();
+            let all = if *complete { "all that was recorded" } else { "what was recorded so far" };
+            format!("{all} is in {folder} ({rows} rows): `headway report {folder}` makes the report of it")
+        }
+        (Some(folder), None) => {
+            format!(
+                "what the log held by then is in {0}: `headway report {0}` makes the report of it",
+                folder.display()
+            )
+        }
+        (None, _) => "this run keeps no log, so there is no report of it".to_owned(),
+    };
+    format!(
+        "the run does not end: {stage} made no progress for {patience} after the plan's last deadline ({taken} records were taken). This is a defect of \
+         headway; {left}"
+    )
+}
+
 /// Whether standard output is coloured: only where a person sees it and has not declined it.
 pub fn colour() -> bool {
     let declined = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
@@ -176,8 +229,15 @@ fn style(shown: Shown<'_>) -> Style {
         next: next.map(str::to_owned),
         details,
         histogram,
+        width: columns(),
         ..Style::default()
     }
+}
+
+/// Columns of the terminal that standard output is; none where it is none.
+fn columns() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(width.0))
 }
 
 /// Prints to standard output; a closed pipe is no error.

@@ -141,8 +141,8 @@ pub fn read(argv: &[OsString]) -> Typed {
                 None => word.clone(),
             },
             Kind::Body if value.starts_with('@') || value == "-" => word.clone(),
-            Kind::Body if !redactor.shows_all() => format!("{lead}{REDACTED}"),
-            Kind::Body => word.clone(),
+            Kind::Body if redactor.shows_all() || is_harmless(value, &redactor) => word.clone(),
+            Kind::Body => format!("{lead}{REDACTED}"),
             Kind::Collector => format!("{lead}{}", redactor.hide_query(value)),
             Kind::Other if is_url(word) => redactor.hide_url(word).into_owned(),
             Kind::Other | Kind::Name | Kind::Phases => redactor.hide(word).into_owned(),
@@ -151,12 +151,68 @@ pub fn read(argv: &[OsString]) -> Typed {
     Typed { words: shown.collect(), redactor }
 }
 
+/// Whether nothing in a body is secret, as far as names tell: it is an object of JSON or a form, so that each value has a name, no name is
+/// that of a secret, and no value looks like a key. Of a text without names nobody knows what it is.
+fn is_harmless(body: &str, redactor: &Redactor) -> bool {
+    let named = match serde_json::from_str::<serde_json::Value>(body) {
+        Ok(value) => value.is_object() && plain_json(&value, redactor),
+        Err(_) => plain_form(body, redactor),
+    };
+    named && redactor.named_in(body).is_empty() && !redactor.finds(body)
+}
+
+/// Whether no key in a value of JSON is the name of a secret, and no text in it looks like a key or holds names of its own.
+fn plain_json(value: &serde_json::Value, redactor: &Redactor) -> bool {
+    use serde_json::Value::{Array, Bool, Null, Number, Object, String};
+    match value {
+        Null | Bool(_) | Number(_) => true,
+        String(text) => is_plain(text, redactor),
+        Array(items) => items.iter().all(|item| plain_json(item, redactor)),
+        Object(fields) => fields.iter().all(|(name, value)| {
+            is_plain(name, redactor) && !is_secret(redactor, name) && plain_json(value, redactor)
+        }),
+    }
+}
+
+/// Whether a text is a form, `a=1&b=2`, in which no name is that of a secret and no value looks like a key.
+fn plain_form(body: &str, redactor: &Redactor) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.chars().all(|c| c.is_alphanumeric() || "_-.[]".contains(c))
+            && !is_secret(redactor, name)
+    };
+    // One name without a value is no field, but may be Base64 with its padding.
+    let padded = body.ends_with('=') && !body.contains('&');
+    !padded
+        && body.split('&').all(|field| {
+            field.split_once('=').is_some_and(|(name, value)| {
+                is_name(name) && !value.contains(['%', '=', '\n', '\r']) && is_plain(value, redactor)
+            })
+        })
+}
+
+/// Characters of the shortest word of letters and digits that is taken for a key.
+const SHORTEST_KEY: usize = 16;
+
+/// Whether a text holds no word that looks like a key, and no names of secrets before values of its own.
+fn is_plain(text: &str, redactor: &Redactor) -> bool {
+    let is_key = |word: &str| {
+        word.chars().count() >= SHORTEST_KEY
+            && word.contains(|c: char| c.is_ascii_digit())
+            && word.contains(|c: char| c.is_alphabetic())
+    };
+    let words = text.split(|c: char| c.is_whitespace() || ",;:()<>\"'".contains(c));
+    words.into_iter().all(|word| !is_key(word)) && redactor.named_in(text).is_empty()
+}
+
 /// Whether the value at a path of a scenario is a secret by its name.
 fn is_secret(redactor: &Redactor, path: &str) -> bool {
-    let name = path.rsplit('.').next().unwrap_or(path);
-    [Place::Header, Place::Variable, Place::Query, Place::Field]
-        .iter()
-        .any(|place| redactor.hides(*place, name))
+    // A path that leads through a secret is none, and the message about it must not show the value.
+    path.split('.').any(|name| {
+        [Place::Header, Place::Variable, Place::Query, Place::Field]
+            .iter()
+            .any(|place| redactor.hides(*place, name))
+    })
 }
 
 /// Flags that say what is written, and where: a repeated run is another, with results of its own.

@@ -4,6 +4,7 @@ use crate::exit::Failure;
 use anyhow::Context as _;
 use headway_engine::Goal;
 use headway_engine::watch::Watch;
+use headway_live::Control;
 use headway_live::site::Place;
 use std::io::Write as _;
 
@@ -11,9 +12,9 @@ use std::io::Write as _;
 ///
 /// # Errors
 /// Nothing can listen there.
-pub fn open((place, flag): &(Place, &'static str), goal: Goal) -> Result<Watch, Failure> {
+pub fn open((place, flag): &(Place, &'static str), goal: Goal, control: &Control) -> Result<Watch, Failure> {
     let failed = || format!("{flag}: nothing can listen at {}:{}", place.host(), place.port());
-    let watch = Watch::open(place, goal).with_context(failed).map_err(Failure::usage)?;
+    let watch = Watch::open(place, goal, control).with_context(failed).map_err(Failure::usage)?;
     let url = watch.url();
     let text = match watch.token() {
         None => format!("watch it at {url}"),

@@ -274,7 +274,7 @@ impl Step {
         } else {
             None
         };
-        self.body = structured.unwrap_or_else(|| Body::Text(Text::literal(text)));
+        self.body = structured.unwrap_or_else(|| Body::Text(secrets.text("BODY", text, "the body")));
         let implied = match &self.body {
             Body::Json(_) => "application/json",
             Body::Form(_) => FORM,
@@ -293,6 +293,10 @@ pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The fields of a form, if writing them anew gives what was there.
 fn form(text: &str, secrets: &mut Secrets) -> Option<Vec<(String, Text)>> {
+    // curl calls every body a form that is not said to be something else.
+    if text.trim_start().starts_with(['{', '[', '<', '"']) {
+        return None;
+    }
     let mut fields = Vec::new();
     let mut names = HashSet::new();
     for (piece, (name, value)) in text.split('&').zip(form_urlencoded::parse(text.as_bytes())) {
@@ -304,7 +308,11 @@ fn form(text: &str, secrets: &mut Secrets) -> Option<Vec<(String, Text)>> {
             return None;
         }
         let secret = is_secret_parameter(&name) && !value.is_empty();
-        let value = if secret { secrets.field(&name, &value) } else { Text::literal(&value) };
+        let value = if secret {
+            secrets.field(&name, &value)
+        } else {
+            secrets.text(&name, &value, &format!("the field {name}"))
+        };
         fields.push((name.into_owned(), value));
     }
     // Pieces without anything in them are passed over when a form is read.
@@ -351,6 +359,12 @@ impl Draft {
             let list: Vec<String> = origins.iter().map(|(origin, n)| format!("{origin} ({n})")).collect();
             self.warnings.push(format!("Steps also go to {}.", list.join(", ")));
         }
+        let hidden = self.secrets.redactor();
+        let mut without_secrets = |step: &mut Step| {
+            step.notes.iter_mut().for_each(|note| *note = hidden.hide_foreign(note).into_owned());
+        };
+        self.steps.iter_mut().for_each(&mut without_secrets);
+        self.groups.iter_mut().for_each(|group| Item::each_mut(&mut group.journey, &mut without_secrets));
         let common = self.hoist_headers();
         let mut file = Map::new();
         file.push("target", untemplated(&self.target));
@@ -399,8 +413,9 @@ impl Draft {
 
         let secrets: Vec<(&str, &str)> = self.secrets.told().collect();
         let mut head = String::new();
+        let hidden = self.secrets.redactor();
         for note in self.notes.iter().chain(&self.warnings) {
-            yaml::comment(note, 0, &mut head);
+            yaml::comment(&hidden.hide_foreign(note), 0, &mut head);
         }
         if !secrets.is_empty() {
             yaml::comment("Secrets are not written down; before a run, set", 0, &mut head);
@@ -413,6 +428,9 @@ impl Draft {
         if lacking > 0 {
             notes.push(format!("{} not complete: see the comments there", count_are(lacking)));
         }
+        let hidden = self.secrets.redactor();
+        let mut notes: Vec<String> =
+            notes.iter().map(|note| hidden.hide_foreign(note).into_owned()).collect();
         notes.extend(secrets.iter().map(|(name, about)| format!("set {name} before a run: {about}")));
         let steps = self.all_steps().len();
         if steps > MOST_STEPS {

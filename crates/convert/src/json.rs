@@ -3,7 +3,6 @@
 //! A body becomes `json:` in a scenario only where writing it anew gives the same: a member that stands twice, a number
 //! with more digits than a reader keeps, and what nests or names too much for YAML make it text instead.
 
-use super::Text;
 use super::secrets::{Secrets, is_secret_field};
 use headway_workload::raw::Raw;
 use headway_workload::yaml::{Map, Yaml};
@@ -23,10 +22,10 @@ struct Json(Raw<String, Json>);
 pub(super) fn body(text: &str, secrets: &mut Secrets) -> Option<Yaml> {
     let json: Json = serde_json::from_str(text).ok()?;
     let mut numbers = Vec::new();
-    if !json.fits(0, &mut numbers) || numbers != written_numbers(text) {
+    if !json.fits(0, &mut numbers) || numbers != written_numbers(text) || json.has_secret_number(false) {
         return None;
     }
-    Some(json.yaml(None, secrets))
+    Some(json.yaml(None, false, secrets))
 }
 
 impl Json {
@@ -57,27 +56,58 @@ impl Json {
         }
     }
 
-    fn yaml(self, name: Option<&str>, secrets: &mut Secrets) -> Yaml {
+    /// Whether a number is a secret by its name: a variable in its place would be a text.
+    fn has_secret_number(&self, secret: bool) -> bool {
+        match &self.0 {
+            Raw::Number(_) => secret,
+            Raw::List(items) => items.iter().any(|item| item.has_secret_number(secret)),
+            Raw::Map(members) => {
+                let named = names_a_secret(members);
+                members.iter().any(|(name, value)| {
+                    value.has_secret_number(secret || is_secret_field(name) || (named && name == "value"))
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// `secret`: whether all that it holds is, by the name of what it is in.
+    fn yaml(self, name: Option<&str>, secret: bool, secrets: &mut Secrets) -> Yaml {
         match self.0 {
             Raw::Null => Yaml::plain("null"),
             Raw::Odd(digits) => Yaml::plain(digits),
             Raw::Bool(yes) => Yaml::plain(yes),
             Raw::Number(number) => Yaml::plain(number),
-            Raw::Text(text) => match name.filter(|name| is_secret_field(name) && !text.is_empty()) {
+            Raw::Text(text) => match name.filter(|_| secret && !text.is_empty()) {
                 Some(name) => Yaml::text(secrets.field(name, &text).as_str()),
-                None => Yaml::text(Text::literal(&text).as_str()),
+                None => {
+                    let of = name.map_or_else(|| "the body".to_owned(), |name| format!("the field {name}"));
+                    Yaml::text(secrets.text(name.unwrap_or("BODY"), &text, &of).as_str())
+                }
             },
-            Raw::List(items) => Yaml::List(items.into_iter().map(|item| item.yaml(name, secrets)).collect()),
+            Raw::List(items) => {
+                Yaml::List(items.into_iter().map(|item| item.yaml(name, secret, secrets)).collect())
+            }
             Raw::Map(members) => {
                 let mut map = Map::new();
+                let named = names_a_secret(&members);
                 for (name, value) in members {
-                    let value = value.yaml(Some(&name), secrets);
+                    let secret = secret || is_secret_field(&name) || (named && name == "value");
+                    let value = value.yaml(Some(&name), secret, secrets);
                     map.push(name, value);
                 }
                 Yaml::Map(map)
             }
         }
     }
+}
+
+/// Whether one of the members says that the one called `value` is a secret: `{"name": "token", "value": "x"}`.
+fn names_a_secret(members: &[(String, Json)]) -> bool {
+    members.iter().any(|(name, value)| {
+        let naming = ["name", "key", "field"].contains(&name.to_ascii_lowercase().as_str());
+        matches!(&value.0, Raw::Text(text) if naming && is_secret_field(text))
+    })
 }
 
 /// The numbers of a JSON text, as they stand there.
@@ -151,5 +181,12 @@ mod tests {
         let text = map.document();
         assert!(text.contains("password: \"${HEADWAY_SECRET_PASSWORD}\""), "{text}");
         assert!(text.contains("token: \"${HEADWAY_SECRET_TOKEN}\"") && text.contains("user: me"), "{text}");
+        let text = r#"{"passwords":["a1",{"x":"b2"}],"credentials":{"id":"c3"},"all":[{"key":"token","value":"d4"}],"to":"http://h/?sig=e5&a=1","n":7}"#;
+        let mut map = Map::new();
+        map.push("json", body(text, &mut secrets).unwrap());
+        let text = map.document();
+        assert!(["a1", "b2", "c3", "d4", "e5"].iter().all(|secret| !text.contains(secret)), "{text}");
+        assert!(text.contains("\"n\": 7") && text.contains("key: token") && text.contains("&a=1"), "{text}");
+        assert_eq!(body(r#"{"pin": 1234}"#, &mut secrets), None);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Text;
 use headway_workload::redact::{Place, Redactor, SecretNames};
+use std::ops::Range;
 
 /// The secrets that were found, in order.
 #[derive(Default)]
@@ -24,12 +25,28 @@ impl Secrets {
         if SecretNames::default().has(Place::Header, header) && !value.is_empty() {
             return Some(self.variable(header, value, &format!("the value of the header {header}")));
         }
-        self.within(header, value, &format!("the header {header}"))
+        let found = Redactor::default().named_in_header(value);
+        self.without(header, value, found, &format!("the header {header}"))
+    }
+
+    /// The text, with a variable in the place of each secret that follows its name in it. `of` names its owner.
+    pub(super) fn text(&mut self, kind: &str, text: &str, of: &str) -> Text {
+        self.within(kind, text, of).unwrap_or_else(|| Text::literal(text))
+    }
+
+    /// What hides them in what is said of the scenario.
+    pub(super) fn redactor(&self) -> Redactor {
+        let mut redactor = Redactor::default();
+        self.0.iter().for_each(|secret| redactor.know(&secret.key));
+        redactor
     }
 
     /// The text without its secrets, where secrets follow their names, as in the URL of a Referer; none if it has none. `of` names its owner.
     pub(super) fn within(&mut self, kind: &str, text: &str, of: &str) -> Option<Text> {
-        let found = Redactor::default().named_in(text);
+        self.without(kind, text, Redactor::default().named_in(text), of)
+    }
+
+    fn without(&mut self, kind: &str, text: &str, found: Vec<Range<usize>>, of: &str) -> Option<Text> {
         if found.is_empty() {
             return None;
         }

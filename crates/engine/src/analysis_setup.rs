@@ -17,8 +17,9 @@ pub fn analysis_setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
 /// What the statistics need to know, with what the user tolerates, expects and asks for.
 pub(crate) fn tolerating(setup: Setup, asked: &PlanSummary) -> Setup {
     let time_scale = asked.time_scale_s.and_then(TimeScale::of_seconds);
+    let unsent = asked.tolerated_unsent.unwrap_or(setup.tolerances.unsent);
     Setup {
-        tolerances: Tolerances { time_scale, ..setup.tolerances },
+        tolerances: Tolerances { time_scale, unsent, ..setup.tolerances },
         percentiles: asked.percentiles.clone(),
         redirects_expected: asked.redirects_expected.clone(),
         ..setup

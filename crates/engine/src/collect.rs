@@ -5,14 +5,16 @@
 //! simulated run hands it each batch directly.
 
 use crate::snapshot::{ByLabel, Snapshot};
+use crate::watchdog::{Progress, SharedLog, Stage};
 use headway_base::{Batch, Batcher, Nanos};
 use headway_live::Control;
 use headway_records::LogWriter;
 use headway_stats::summary::ThresholdResult;
 use headway_stats::{Analysis, Facts, Summary};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Rows per batch: enough to make handing over cheap, and few enough (some 15 us of work) that a collector on the same core
 /// does not hold up the worker for long: hold-ups of h that take a share w of the time add rate x w x h to the squared CoV.
@@ -122,20 +124,53 @@ impl Intake {
 /// The collector's end: it has ended when the intake and all of its sinks are gone.
 #[derive(Debug)]
 pub struct Channel {
-    receiver: Receiver<Batch>,
+    waiting: Waiting,
     spare: Spare,
+}
+
+/// The batches that wait for the collector, which others may take if it does not.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting(Arc<Mutex<Receiver<Batch>>>);
+
+impl Waiting {
+    /// Takes batches for so long at most; whether every worker is done and none is left.
+    pub(crate) fn drain(&self, longest: Duration, mut take: impl FnMut(&Batch)) -> bool {
+        const PAUSE: Duration = Duration::from_millis(50);
+        let end = Instant::now() + longest;
+        while Instant::now() < end {
+            // The collector has it for as long as it waits, which it does half a second at most.
+            let Ok(receiver) = self.0.try_lock() else {
+                std::thread::sleep(PAUSE);
+                continue;
+            };
+            match receiver.recv_timeout(PAUSE) {
+                Ok(batch) => take(&batch),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return true,
+            }
+        }
+        false
+    }
+}
+
+impl Channel {
+    /// What waits for the collector.
+    pub(crate) fn waiting(&self) -> Waiting {
+        self.waiting.clone()
+    }
 }
 
 /// A channel from the workers to the collector.
 pub fn channel() -> (Intake, Channel) {
     let (sender, receiver) = sync_channel(QUEUE);
     let spare = Spare::default();
-    (Intake { sender, spare: spare.clone() }, Channel { receiver, spare })
+    let waiting = Waiting(Arc::new(Mutex::new(receiver)));
+    (Intake { sender, spare: spare.clone() }, Channel { waiting, spare })
 }
 
 impl BatchSource for Channel {
     fn next(&mut self, wait: Duration) -> Next {
-        match self.receiver.recv_timeout(wait) {
+        match self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(wait) {
             Ok(batch) => Next::Batch(batch),
             Err(RecvTimeoutError::Timeout) => Next::Nothing,
             Err(RecvTimeoutError::Disconnected) => Next::Ended,
@@ -158,12 +193,15 @@ pub struct Collected {
     pub log_failure: Option<headway_records::Error>,
     /// Rows that the log has lost.
     pub rows_lost: u64,
+    /// Where the log is now, if that is known.
+    pub log_place: Option<PathBuf>,
 }
 
 /// Takes batches, for as long as a run lasts.
 pub struct Collector<'a, 'b> {
     analysis: Analysis,
-    log: Option<LogWriter>,
+    log: SharedLog,
+    progress: Arc<Progress>,
     log_failure: Option<headway_records::Error>,
     observers: &'a mut [&'b mut dyn Observer],
     /// What has ended since the last snapshot, if an observer wants it.
@@ -185,18 +223,37 @@ impl<'a, 'b> Collector<'a, 'b> {
     ) -> Collector<'a, 'b> {
         let wanted = observers.iter().any(|observer| observer.wants_labels());
         let by_label = wanted.then(|| ByLabel::new(labels));
-        Collector { analysis, log, log_failure: None, observers, by_label, facts, next: EVERY }
+        let log = Arc::new(Mutex::new(log));
+        let progress = Arc::default();
+        Collector { analysis, log, progress, log_failure: None, observers, by_label, facts, next: EVERY }
     }
 
-    /// Takes one batch.
+    /// What tells how far it has come, and its log.
+    pub(crate) fn watched(&self) -> (Arc<Progress>, SharedLog) {
+        (self.progress.clone(), self.log.clone())
+    }
+
+    /// Takes one batch, to the log before all else: what fails or hangs later leaves its rows.
     pub fn take(&mut self, batch: &Batch) {
+        let appended = self.to_log(|log| log.append(&batch.records));
+        self.note(appended);
+        self.progress.enter(Stage::Statistics);
         self.analysis.batch(batch);
         if let Some(by_label) = &mut self.by_label {
             batch.records.iter().for_each(|record| by_label.record(record));
         }
-        let appended = self.log.as_mut().map_or(Ok(()), |log| log.append(&batch.records));
-        self.note(appended);
+        self.progress.enter(Stage::Observers);
         self.observers.iter_mut().for_each(|observer| observer.batch(batch));
+        self.progress.take(batch.records.len());
+    }
+
+    /// Does that with the log, if there is one.
+    fn to_log(
+        &self,
+        act: impl FnOnce(&mut LogWriter) -> Result<(), headway_records::Error>,
+    ) -> Result<(), headway_records::Error> {
+        self.progress.enter(Stage::Log);
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map_or(Ok(()), act)
     }
 
     /// Shows how things stand if that is due; whether it was.
@@ -206,6 +263,7 @@ impl<'a, 'b> Collector<'a, 'b> {
         }
         // A plan that begins later has nothing to show yet, and a stopped process has seconds to skip.
         self.next = Nanos(at.0.max(0) / EVERY.0 * EVERY.0) + EVERY;
+        self.progress.enter(Stage::Observers);
         if !self.observers.is_empty() {
             let snapshot = self.snapshot(at);
             self.observers.iter_mut().for_each(|observer| observer.snapshot(&snapshot));
@@ -232,6 +290,7 @@ impl<'a, 'b> Collector<'a, 'b> {
         let mut flush = FLUSH_EVERY;
         loop {
             let wait = (self.next.min(flush) - now()).max(Nanos::ZERO);
+            self.progress.enter(Stage::Workers);
             match source.next(Duration::from_nanos(wait.0 as u64)) {
                 Next::Batch(mut batch) => {
                     self.take(&batch);
@@ -245,7 +304,7 @@ impl<'a, 'b> Collector<'a, 'b> {
             let at = now();
             if at >= flush {
                 flush = Nanos(at.0.max(0) / FLUSH_EVERY.0 * FLUSH_EVERY.0) + FLUSH_EVERY;
-                let flushed = self.log.as_mut().map_or(Ok(()), LogWriter::flush);
+                let flushed = self.to_log(LogWriter::flush);
                 self.note(flushed);
             }
             // A run that has been stopped already needs no other reason to end.
@@ -262,13 +321,21 @@ impl<'a, 'b> Collector<'a, 'b> {
 
     /// Closes the log and shows the last snapshot.
     pub fn finish(mut self, at: Nanos) -> Collected {
-        let finished = self.log.as_mut().map_or(Ok(()), LogWriter::finish);
+        let flushed = self.to_log(LogWriter::flush);
+        let progress = self.progress.clone();
+        let finished = flushed.and(self.to_log(|log| {
+            progress.enter(Stage::Device);
+            log.finish()
+        }));
         self.note(finished);
+        self.progress.enter(Stage::Observers);
         if !self.observers.is_empty() {
             let last = self.snapshot(at);
             self.observers.iter_mut().for_each(|observer| observer.finished(&last));
         }
-        let (written, lost) = self.log.as_ref().map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let log_place = log.as_ref().and_then(|log| headway_live::host::place_of(log.file()?));
+        let (written, lost) = log.map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
         // The first error tells of its own rows; what is said at the end is the sum.
         if let Some(headway_records::Error::Write { rows_lost, .. }) = &mut self.log_failure {
             *rows_lost = lost;
@@ -276,6 +343,7 @@ impl<'a, 'b> Collector<'a, 'b> {
         Collected {
             rows_written: written,
             rows_lost: lost,
+            log_place,
             analysis: self.analysis,
             log_failure: self.log_failure,
         }

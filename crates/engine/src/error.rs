@@ -1,6 +1,8 @@
 //! Why something was not done: the caller asked for what cannot be, it failed, or there was nothing to do.
 
 use headway_base::Nanos;
+use headway_workload::redact::Redactor;
+use std::borrow::Cow;
 
 /// Why a run, a study or an audit gave no result. Either part shows its own text and its own causes.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +16,24 @@ pub enum Error {
     /// Nothing is wrong, and there is nothing for this process to play.
     #[error(transparent)]
     NotPlayed(#[from] NotPlayed),
+}
+
+impl Error {
+    /// The same without the secrets of what it quotes from elsewhere: the lines of a file, for example.
+    pub(crate) fn without_secrets(self) -> Error {
+        let hidden = |error: anyhow::Error| {
+            let text = format!("{error:#}");
+            match Redactor::default().hide_foreign(&text) {
+                Cow::Borrowed(_) => error,
+                Cow::Owned(hidden) => anyhow::anyhow!(hidden),
+            }
+        };
+        match self {
+            Error::Usage(error) => Error::Usage(hidden(error)),
+            Error::Failed(error) => Error::Failed(hidden(error)),
+            Error::NotPlayed(why) => Error::NotPlayed(why),
+        }
+    }
 }
 
 /// Those shards that are not there, as the end of a sentence.

@@ -30,6 +30,7 @@ pub mod simulate;
 pub mod snapshot;
 pub mod spec;
 pub mod watch;
+pub mod watchdog;
 
 pub use analysis_setup::analysis_setup;
 pub use collect::Observer;

@@ -6,6 +6,7 @@ use crate::destination::{OnWait, Seat};
 use crate::ports;
 use crate::reasons::explain;
 use crate::spec::Kept;
+use crate::watchdog::{Deadlines, OnStuck, Over, Watchdog};
 use crate::{Error, Keep, Manifest, NotPlayed, Place, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow, bail};
 use headway_base::{Answer, KnownFailure, Nanos, Outcome};
@@ -88,6 +89,8 @@ pub struct Live {
     pub proxy_not_used: Option<&'static str>,
     /// What is called when the destination of the run's shards begins to be waited for.
     pub on_wait: OnWait,
+    /// What is called when a stage of the run is stuck after the plan's last deadline; by default nothing, and the run stays.
+    pub on_stuck: OnStuck,
     /// Hides secrets in all that is shown and written.
     pub redactor: Redactor,
 }
@@ -130,6 +133,7 @@ impl Live {
             target_is_mine: None,
             proxy_not_used: None,
             on_wait: |_| {},
+            on_stuck: |_| {},
             redactor: Redactor::default(),
         }
     }
@@ -434,15 +438,47 @@ impl Live {
             control: cancel.clone(),
             wait: held,
         };
+        let (progress, watched_log) = collector.watched();
+        let limits = &spec.limits;
+        let watchdog = Watchdog {
+            progress,
+            log: watched_log,
+            waiting: batches.waiting(),
+            deadlines: Deadlines {
+                last_start: plan.end(),
+                last_request: [limits.drain, limits.max_wait, limits.connect_timeout, limits.timeout]
+                    .into_iter()
+                    .fold(Nanos::ZERO, Nanos::saturating_add),
+            },
+            folder: kept.folder(),
+            on_stuck: self.on_stuck,
+        };
+        let over = Over::default();
         let (report, collected) = thread::scope(|scope| {
-            let collecting = scope.spawn(|| {
+            // One after the other: what fails to begin leaves nothing that runs on.
+            let of = |name: &str| thread::Builder::new().name(name.to_owned());
+            let watching =
+                of("watchdog").spawn_scoped(scope, || watchdog.watch(&over, || clock.now(), cancel));
+            let collecting = of("collector").spawn_scoped(scope, || {
                 headway_live::host::give_way();
-                collector.run(&mut batches, || clock.now(), cancel)
+                let collected = collector.run(&mut batches, || clock.now(), cancel);
+                over.tell();
+                collected
             });
+            let (_, collecting) = match (watching, collecting) {
+                (Ok(watching), Ok(collecting)) => (watching, collecting),
+                (Err(why), _) | (_, Err(why)) => {
+                    over.tell();
+                    drop(intake);
+                    return Err(no_thread(&why));
+                }
+            };
             let report = headway_live::run(&config, |worker| intake.sink(worker));
             drop(intake);
-            (report, collecting.join())
-        });
+            let collected = collecting.join();
+            over.tell();
+            Ok((report, collected))
+        })?;
         let report = report.map_err(Error::failed)?;
         let collected = collected.map_err(|_| anyhow!("the collector panicked"))?;
         let interrupted = cancel.asked() > 0 && report.ended < plan.end();
@@ -482,6 +518,11 @@ impl Live {
 /// Worker threads where none are asked for.
 pub(crate) fn default_threads(local: bool) -> u32 {
     if local { 1 } else { headway_live::host::cores().saturating_sub(1).max(1) }
+}
+
+/// That a thread of the run could not begin.
+fn no_thread(why: &std::io::Error) -> Error {
+    Error::failed(anyhow!("the run cannot begin: the system allows no more threads ({why}); see `ulimit -u`"))
 }
 
 /// Down to whole milliseconds, for people.

@@ -220,7 +220,7 @@ impl Manifest {
 
     /// What all shards of one run have in common, apart from how many there are: what each is, in words, and its value. The name of a
     /// log is not among it: its copy may have another elsewhere, and the instants tell it.
-    pub fn in_common(&self) -> [(&'static str, String); 14] {
+    pub fn in_common(&self) -> [(&'static str, String); 15] {
         let (plan, asked) = (&self.plan, &self.asked);
         let groups = |of: fn(&GroupDocument) -> String| {
             let all = plan.groups.iter().map(|group| match plan.groups.len() {
@@ -249,6 +249,7 @@ impl Manifest {
             ("the list of thresholds", list(&asked.thresholds)),
             ("the timeout, in s,", time(asked.timeout_s)),
             ("--tolerance time-scale, in s,", time(asked.time_scale_s)),
+            ("--tolerance sent-share", time(asked.tolerated_unsent)),
         ]
     }
 

@@ -15,7 +15,7 @@ use crate::manifest::{Apart, Manifest};
 use crate::recompute::{Told, cut_short};
 use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos, Record};
-use headway_records::{By, Limits, Merge, RunFolder};
+use headway_records::{By, Limits, LogReader, Merge, RunFolder, metadata};
 use headway_stats::summary::evidence::{LostShard, Run as RunEvidence, ShortShard};
 use headway_stats::summary::{
     Finding, FindingId, Generator, LoadVerdict, Severity, ShardCoverage, ShardLog, Stall, Strays,
@@ -78,6 +78,18 @@ pub enum Error {
         /// What the plan has next.
         planned: String,
     },
+    /// The zero of the plan is not the one that the log was written with.
+    #[error(
+        "{}: zero_unix_ns in plan.json is {plan}, and the log beside it says {log}: one of them was changed, or is of another shard", .run.display()
+    )]
+    OtherZero {
+        /// The folder.
+        run: PathBuf,
+        /// In plan.json, nanoseconds since the Unix epoch.
+        plan: i64,
+        /// In the log.
+        log: String,
+    },
     /// No destination is there.
     #[error("{place}: {why}; name the destination that shards had as --out, or their folders")]
     NotADestination {
@@ -85,6 +97,19 @@ pub enum Error {
         place: String,
         /// What is there in its place.
         why: &'static str,
+    },
+    /// A document that says what shards are of, and means none that this version merges.
+    #[error(
+        "{place}: schema {schema}, {shards} shards; accepted: schema {} and 1 to 65,536 shards",
+        crate::destination::layout::SCHEMA
+    )]
+    NotARun {
+        /// The document.
+        place: String,
+        /// Its schema.
+        schema: String,
+        /// The number of shards.
+        shards: u32,
     },
     /// The run, or the study, has another number of shards than is expected.
     #[error("--expect {expected}: the {whole} in {place} has {found} shards")]
@@ -560,6 +585,13 @@ impl Run {
         let shard = Shard::parse(&manifest.plan.shard).map_err(|error| Error::Unreadable(error.into()))?;
         if shard.count() == 1 {
             return Err(Error::NotAShard(path.to_owned()));
+        }
+        // What there is of the log is read later, and what is wrong with it said then.
+        let log = LogReader::open(&folder.records()).ok();
+        let said = log.as_ref().and_then(|log| log.metadata().get(metadata::ZERO_UNIX_NS));
+        if let Some(log) = said.filter(|said| **said != manifest.zero_unix_ns.to_string()) {
+            let (run, plan, log) = (path.to_owned(), manifest.zero_unix_ns, log.clone());
+            return Err(Error::OtherZero { run, plan, log });
         }
         let summary = std::fs::read(folder.summary()).ok().and_then(|text| headway_report::parse(&text).ok());
         let place = path.to_owned();

@@ -1,6 +1,7 @@
 //! A plan as summaries show it.
 
 use headway_base::Nanos;
+use headway_base::dist::Law as _;
 use headway_stats::summary::{PlanKind, PlanLog, PlanPhase, PlanSummary};
 use headway_workload::arrivals::Trace;
 use headway_workload::plan::{Group, Source};
@@ -42,7 +43,11 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
         .groups
         .iter()
         .filter(|g| g.journey.mean_think_s() > 0.0)
-        .map(|g| g.journey.think().to_string())
+        .map(|g| match g.journey.think().mean() > 0.0 {
+            true => g.journey.think().to_string(),
+            // Its steps have think times of their own.
+            false => format!("{} a round", Nanos::from_secs_f64(g.journey.mean_think_s())),
+        })
         .collect();
     let users: u64 = levels.iter().map(|l| u64::from(l.most())).sum::<u64>() + at_once;
     PlanSummary {

@@ -4,7 +4,8 @@
 
 use headway_base::{KnownFailure, Outcome};
 use headway_stats::Summary;
-use headway_stats::summary::{FailureReason, FailureReasons, LimitMet};
+use headway_stats::summary::evidence::{HeldBackBy, Loop};
+use headway_stats::summary::{Evidence, FailureReason, FailureReasons, Finding, LimitMet};
 
 /// Puts these reasons into the summary, and one for each limit at which requests were given up that they do not have. Those with an origin and
 /// nothing else met the limit of their outcome.
@@ -25,6 +26,23 @@ pub(crate) fn explain(summary: &mut Summary, met: &[FailureReasons]) {
     let rows = given_up.into_iter().filter_map(row).collect();
     let given_up = FailureReasons { rows, ..FailureReasons::default() };
     summary.failure_reasons = FailureReasons::merged([&met, &given_up]);
+    let is_mute = |row: &FailureReason| row.kind == Some(KnownFailure::Http2Unanswered);
+    if summary.failure_reasons.rows.iter().any(is_mute) {
+        waited_for_mute(&mut summary.verdict.findings);
+    }
+}
+
+/// What requests waited for was that the target begins to speak, and not room.
+fn waited_for_mute(findings: &mut [Finding]) {
+    for evidence in findings.iter_mut().flat_map(|finding| &mut finding.evidence) {
+        if let Evidence::Loop(Loop::HeldBack {
+            cause: cause @ (HeldBackBy::Either | HeldBackBy::Cap { .. }),
+            ..
+        }) = evidence
+        {
+            *cause = HeldBackBy::Mute;
+        }
+    }
 }
 
 /// The limit at which requests of that outcome were given up.

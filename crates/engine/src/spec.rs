@@ -150,6 +150,11 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
+    /// The path of the folder, if the run is kept.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.as_ref().map(RunFolder::path)
+    }
+
     /// Makes the folder, if the run is kept: that of the seat, if it has one.
     pub(crate) fn make(spec: &RunSpec, seat: Option<Seat>) -> Result<Kept, Error> {
         let folder = match (&seat, spec.keep.as_ref().map(|keep| &keep.place)) {
@@ -213,7 +218,7 @@ impl Kept {
         publisher: Option<Publisher>,
         add: impl FnOnce(&mut Summary),
     ) -> RunResult {
-        let Collected { analysis, rows_written, log_failure, rows_lost } = collected;
+        let Collected { analysis, rows_written, log_failure, rows_lost, log_place } = collected;
         let interrupted = facts.interrupted_at.is_some();
         let mut summary = analysis.finish(facts);
         add(&mut summary);
@@ -226,12 +231,36 @@ impl Kept {
         let write = |folder: &RunFolder| {
             files.map(|(name, output)| folder.write_new(name, &render(output, &summary, &style)).err())
         };
-        let unwritten = self.folder.as_ref().map(write).into_iter().flatten().flatten();
-        let failures = log_failure.into_iter().chain(unwritten).collect();
+        let gone = self.folder.as_ref().and_then(|folder| gone(folder, log_place.as_deref()));
+        let there = self.folder.as_ref().filter(|folder| folder.path().is_dir());
+        let unwritten = there.map(write).into_iter().flatten().flatten();
+        let failures = log_failure.into_iter().chain(gone).chain(unwritten).collect();
         let told = |(publisher, folder): (Publisher, &RunFolder)| publisher.end(rows_written, folder);
         let destination = publisher.zip(self.folder.as_ref()).map(told);
         RunResult { folder: self.folder, failures, interrupted, summary, destination }
     }
+}
+
+/// That the folder, or its plan, is not where the run made it.
+fn gone(folder: &RunFolder, log_place: Option<&Path>) -> Option<headway_records::Error> {
+    let of = |path: &Path, left| Some(headway_records::Error::Gone { path: path.to_owned(), left });
+    if folder.path().is_dir() {
+        let left = "summary and records are there, but without it `headway report` and `headway merge` do not read them";
+        return match folder.plan().is_file() {
+            true => None,
+            false => of(&folder.plan(), left.to_owned()),
+        };
+    }
+    let left = match log_place.and_then(Path::parent) {
+        Some(now) => {
+            let now = now.display();
+            format!(
+                "its log is in {now} now, and `headway report {now}` makes the report that was not written"
+            )
+        }
+        None => "neither summary.json nor report.html was written".to_owned(),
+    };
+    of(folder.path(), left)
 }
 
 /// The folder for the results of a run of that name: `out`, else one of its own under `headway-runs`.

@@ -42,6 +42,8 @@ pub struct Watch {
 
 struct Shared {
     goal: Goal,
+    /// What steers the run.
+    control: Control,
     /// What a summary is to be made of.
     handed: Handover<(SoFar, Snapshot)>,
     state: Mutex<State>,
@@ -70,13 +72,13 @@ struct Made {
 }
 
 impl Watch {
-    /// Opens a view at `place` of a run on its way to that goal.
+    /// Opens a view at `place` of a run on its way to that goal, which its readers may stop by `control`.
     ///
     /// # Errors
     /// Nothing can listen there.
-    pub fn open(place: &Place, goal: Goal) -> io::Result<Watch> {
+    pub fn open(place: &Place, goal: Goal, control: &Control) -> io::Result<Watch> {
         let (handed, state, changed) = (Handover::new(), Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { goal, handed, state, changed });
+        let shared = Arc::new(Shared { goal, control: control.clone(), handed, state, changed });
         let site = Site::open(place, shared.clone())?;
         let of_thread = shared.clone();
         let making = handover::thread("watch", move || of_thread.make())?;
@@ -252,6 +254,18 @@ impl Pages for Shared {
         live::file(path).is_some()
     }
 
+    fn acts(&self, path: &str) -> bool {
+        path == "/stop"
+    }
+
+    /// As the first Ctrl-C: sending stops, and what is in flight is waited for. Asked again it does no more.
+    fn act(&self, _: &str) -> Page {
+        if self.control.asked() == 0 {
+            self.control.stop();
+        }
+        Page::text(202, "sending stops; the run ends when the responses in flight have come")
+    }
+
     fn page(&self, path: &str, query: &str) -> Page {
         match path {
             "/snapshot.json" => self.snapshot(query),
@@ -319,7 +333,8 @@ mod tests {
     #[test]
     fn readers_see_what_has_ended_so_far_and_at_last_the_report() {
         let labels = [LABEL.to_owned()];
-        let mut watch = Watch::open(&Place::default(), Goal::Until(Nanos::from_secs(30))).unwrap();
+        let mut watch =
+            Watch::open(&Place::default(), Goal::Until(Nanos::from_secs(30)), &Control::default()).unwrap();
         let (url, shared) = (watch.url(), watch.shared.clone());
         let analysis = Analysis::new(analysis_setup(&plan(30), &labels, 1));
         let facts = Facts { name: "<i>shop</i>".into(), ..Facts::default() };
@@ -413,7 +428,7 @@ mod tests {
 
     #[test]
     fn without_readers_the_end_takes_no_time_and_nothing_is_made() {
-        let watch = Watch::open(&Place::default(), Goal::Done).unwrap();
+        let watch = Watch::open(&Place::default(), Goal::Done, &Control::default()).unwrap();
         let begun = Instant::now();
         watch.ended(&Summary::default());
         watch.close();
@@ -421,8 +436,34 @@ mod tests {
     }
 
     #[test]
+    fn a_page_of_the_run_stops_it_and_no_other_does() {
+        let control = Control::default();
+        let watch = Watch::open(&Place::default(), Goal::Done, &control).unwrap();
+        let authority = watch.url().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let post = |path: &str, headers: &str| {
+            let mut socket = TcpStream::connect(&authority).unwrap();
+            socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nHost: {authority}\r\nContent-Length: 0\r\n{headers}Connection: close\r\n\r\n"
+            );
+            socket.write_all(head.as_bytes()).unwrap();
+            let mut all = String::new();
+            let _ = socket.read_to_string(&mut all);
+            (all.get(9..12).unwrap_or_default().to_owned(), control.asked())
+        };
+        let status = |status: &str, asked| (status.to_owned(), asked);
+        assert_eq!(post("/stop", ""), status("403", 0));
+        assert_eq!(post("/stop", "X-Headway: page\r\nOrigin: http://evil.example\r\n"), status("403", 0));
+        assert_eq!(post("/metrics", "X-Headway: page\r\n"), status("405", 0));
+        assert_eq!(get(&watch.url(), "/stop").0, 404);
+        let own = format!("X-Headway: page\r\nOrigin: http://{authority}\r\n");
+        assert_eq!(post("/stop", &own), status("202", 1));
+        assert_eq!(post("/stop", &own), status("202", 1));
+    }
+
+    #[test]
     fn what_is_not_there_is_said() {
-        let watch = Watch::open(&Place::default(), Goal::Done).unwrap();
+        let watch = Watch::open(&Place::default(), Goal::Done, &Control::default()).unwrap();
         let url = watch.url();
         for (path, status, part) in [
             ("/none", 404, "there are / (a page), /snapshot.json and /metrics"),

@@ -24,7 +24,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There is nothing in it.
-    #[error("{} is empty: there is nothing to audit", path.display())]
+    #[error("{} is empty: there is nothing to audit; name a file with results", path.display())]
     Empty {
         /// Which file.
         path: PathBuf,

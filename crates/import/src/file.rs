@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn files_that_cannot_be_audited() {
         for (bytes, expected) in [
-            (&b""[..], "FILE is empty: there is nothing to audit"),
+            (&b""[..], "FILE is empty: there is nothing to audit; name a file with results"),
             (b"\xef\xbb\xbf", "FILE is empty"),
             (
                 b"\x7fELF\x02\x01\0\n\xff",

@@ -9,9 +9,19 @@ use std::hash::{BuildHasherDefault, Hasher};
 pub struct Names {
     names: Vec<String>,
     index: HashMap<Box<[u8]>, u32, BuildHasherDefault<Folded>>,
+    /// What is shown in the place of a name; none: the name itself.
+    shown: Option<fn(&str) -> Option<String>>,
 }
 
+/// Names that are remembered beside those that are shown in their place, for each name that is distinguished.
+const REMEMBERED: usize = 2;
+
 impl Names {
+    /// A table of names in the place of some of which others are shown: `shown` gives them. Names that are shown alike are one.
+    pub fn shown_by(shown: fn(&str) -> Option<String>) -> Names {
+        Names { shown: Some(shown), ..Names::default() }
+    }
+
     /// The number of that name, a new one if it has not come before. Bytes that are not UTF-8 are replaced in what is
     /// shown, not in what is compared.
     #[inline]
@@ -34,6 +44,21 @@ impl Names {
 
     #[cold]
     fn add_within(&mut self, name: &[u8], most: u32, others: &str) -> u32 {
+        if let Some(shown) = self.shown.and_then(|shown| shown(&String::from_utf8_lossy(name))) {
+            let index = match self.index.get(shown.as_bytes()) {
+                Some(&index) => index,
+                None => self.add_of_its_own(shown.as_bytes(), most, others),
+            };
+            // Each name may be another: beyond this each is looked at when it comes.
+            if self.index.len() < REMEMBERED * most as usize {
+                self.index.insert(name.into(), index);
+            }
+            return index;
+        }
+        self.add_of_its_own(name, most, others)
+    }
+
+    fn add_of_its_own(&mut self, name: &[u8], most: u32, others: &str) -> u32 {
         match self.names.len().cmp(&(most as usize)) {
             Ordering::Less => return self.add(name),
             Ordering::Equal => self.names.push(others.to_owned()),
@@ -120,6 +145,22 @@ mod tests {
             .to_vec();
         assert_eq!(numbers, [0, 1, 1, 0, 2, 3, 3, 4, 5]);
         assert_eq!(names.as_slice()[..4], ["a", "b", "ccc", "\u{fffd}"]);
+    }
+
+    #[test]
+    fn names_that_are_shown_alike_are_one() {
+        let shown = |name: &str| name.split_once('=').map(|(name, _)| format!("{name}=?"));
+        let mut names = Names::shown_by(shown);
+        let mut of = |name: String| names.index_within(name.as_bytes(), 3, "(others)");
+        assert_eq!(
+            ["a=1", "b", "a=2", "a=1", "c=1", "d", "e=1", "a=3"].map(|n| of(n.to_owned())),
+            [0, 1, 0, 0, 2, 3, 3, 0]
+        );
+        for n in 0..1_000 {
+            assert_eq!(of(format!("a={n}")), 0);
+        }
+        assert_eq!(names.as_slice(), ["a=?", "b", "c=?", "(others)"]);
+        assert!(names.index.len() <= 8);
     }
 
     #[test]

@@ -186,7 +186,7 @@ fn a_clock_that_is_set_back_makes_no_row_unreadable() {
 
 #[test]
 fn what_holds_nothing_is_said_to() {
-    assert_eq!(refusal(""), "FILE is empty: there is nothing to audit");
+    assert_eq!(refusal(""), "FILE is empty: there is nothing to audit; name a file with results");
     let folder = tempfile::tempdir().unwrap();
     let message = read_path(folder.path(), &Options::default(), true).unwrap_err().to_string();
     assert_eq!(message, format!("{} is a directory: name the files in it", folder.path().display()));

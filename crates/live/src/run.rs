@@ -141,7 +141,7 @@ where
         }
         let worker = |((j, &shard), reactor): ((usize, &Shard), Reactor)| {
             let (shared, sink) = (&shared, &sink);
-            scope.spawn(move || {
+            thread::Builder::new().spawn_scoped(scope, move || {
                 let limits = Limits { connections: shard.split(config.limits.connections), ..config.limits };
                 let client = Client::new(&config.plan, shard, limits, sink(j as u32));
                 let client = match config.spread {
@@ -160,7 +160,16 @@ where
             })
         };
         let running: Vec<_> = shards.iter().enumerate().zip(reactors).map(worker).collect();
-        let results = running.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>();
+        if running.iter().any(Result::is_err) {
+            // A plan without some of its shards is another one: the others end at once.
+            config.control.stop();
+            config.control.stop();
+        }
+        let joined = |worker: io::Result<thread::ScopedJoinHandle<_>>| match worker {
+            Ok(worker) => worker.join(),
+            Err(none) => Ok(Err(none)),
+        };
+        let results = running.into_iter().map(joined).collect::<Vec<_>>();
         if let Some(watchdog) = watchdog {
             watchdog.end();
         }

@@ -468,6 +468,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn cancel(&mut self, on: ConnectionId, request: RequestId, now: Nanos) {
         self.never_left(on, now);
         let Some(stream) = self.connection(on).and_then(|c| c.stream_of(request)) else { return };
+        self.note_mute(on);
         self.given_up(on, stream);
         self.note_capacity(on, now);
         self.transmit(on, now);

@@ -26,6 +26,14 @@ pub enum Error {
         /// The file or folder.
         path: PathBuf,
     },
+    /// The folder of a run, or a document in it, is not where the run made it: another program moved or removed it.
+    #[error("{}: another program moved or removed it during the run; {}", path.display(), left)]
+    Gone {
+        /// What is gone.
+        path: PathBuf,
+        /// What there is instead, in words.
+        left: String,
+    },
     /// Rows could not be written, most often because the disk is full. Everything written before stays readable and
     /// the writer can be used on: later rows are written if there is room again.
     #[error("{}: {rows_lost} rows were lost: {source}", path.display())]

@@ -25,7 +25,8 @@ pub(crate) struct Runs {
     folder: PathBuf,
     by: By,
     limits: Limits,
-    runs: Vec<LogReader>,
+    /// Each with its rows.
+    runs: Vec<(u64, LogReader)>,
 }
 
 impl Runs {
@@ -53,7 +54,7 @@ impl Runs {
 
     /// The runs as sources, ready to be merged.
     pub(crate) fn into_sources(self) -> impl Iterator<Item = Source> {
-        self.runs.into_iter().map(move |run| Source::new(run, self.by, Nanos::ZERO, 0))
+        self.runs.into_iter().map(move |(_, run)| Source::new(run, self.by, Nanos::ZERO, 0))
     }
 
     fn push(&mut self, run: Run) -> Result<(), Error> {
@@ -62,10 +63,11 @@ impl Runs {
         if self.runs.len() <= at_once {
             return Ok(());
         }
-        // The newest half becomes one: like this runs of about equal length meet, and none is copied at every turn.
-        let newest = self.runs.split_off(self.runs.len() - at_once.div_ceil(2).max(2));
+        // The shortest half becomes one: like this runs of about equal length meet, and none is copied at every turn.
+        self.runs.sort_by_key(|(rows, _)| Reverse(*rows));
+        let shortest = self.runs.split_off(self.runs.len() - at_once.div_ceil(2).max(2));
         let mut sources: Vec<Source> =
-            newest.into_iter().map(|run| Source::new(run, self.by, Nanos::ZERO, 0)).collect();
+            shortest.into_iter().map(|(_, run)| Source::new(run, self.by, Nanos::ZERO, 0)).collect();
         let mut heads = BinaryHeap::new();
         for (at, source) in sources.iter_mut().enumerate() {
             heads.extend(source.pop()?.map(|row| Reverse((row, at))));
@@ -118,6 +120,7 @@ struct Run {
     writer: LogWriter,
     file: File,
     rows: Vec<Record>,
+    appended: u64,
 }
 
 impl Run {
@@ -126,11 +129,12 @@ impl Run {
         let file = tempfile::tempfile_in(folder).map_err(io)?;
         let medium: Box<dyn Medium> = Box::new(file.try_clone().map_err(io)?);
         let writer = LogWriter::over(medium, folder, &Metadata::new(), RUN_BATCH_ROWS)?;
-        Ok(Run { writer, file, rows: Vec::with_capacity(RUN_BATCH_ROWS) })
+        Ok(Run { writer, file, rows: Vec::with_capacity(RUN_BATCH_ROWS), appended: 0 })
     }
 
     fn append(&mut self, row: Record) -> Result<(), Error> {
         self.rows.push(row);
+        self.appended += 1;
         if self.rows.len() < RUN_BATCH_ROWS {
             return Ok(());
         }
@@ -139,13 +143,41 @@ impl Run {
         Ok(())
     }
 
-    fn into_reader(mut self) -> Result<LogReader, Error> {
+    /// How many rows it has, and they.
+    fn into_reader(mut self) -> Result<(u64, LogReader), Error> {
         self.writer.append(&self.rows)?;
         self.writer.finish_unsynced()?;
         let path = self.writer.path().to_path_buf();
         self.file
             .seek(SeekFrom::Start(0))
             .map_err(|source| Error::io(&path, "sort on disk in it", source))?;
-        LogReader::stream(Box::new(BufReader::new(self.file)), &path)
+        Ok((self.appended, LogReader::stream(Box::new(BufReader::new(self.file)), &path)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_base::Outcome;
+
+    /// A log in descending order is cut into runs of equal length, the most that there can be.
+    #[test]
+    fn many_runs_are_copied_a_few_times_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let limits = Limits { runs_at_once: 16, ..Limits::default() };
+        let mut runs = Runs::new(folder.path(), By::Started, limits);
+        let (many, mut copied) = (1_000, 0);
+        for k in (0..many).rev() {
+            let before = runs.runs.len();
+            let mut run = Run::new(folder.path()).unwrap();
+            run.append(Record::never_started(k, Nanos(k as i64), Nanos(k as i64), Outcome::Ok)).unwrap();
+            runs.push(run).unwrap();
+            if runs.runs.len() <= before {
+                copied += runs.runs.last().unwrap().0;
+            }
+        }
+        assert_eq!(runs.runs.iter().map(|(rows, _)| rows).sum::<u64>(), many);
+        // Eight become one at a time. Were the newest taken, each would be copied some 70 times.
+        assert!(copied <= 8 * many, "{copied} rows were copied");
     }
 }

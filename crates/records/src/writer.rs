@@ -12,6 +12,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,10 @@ pub(crate) trait Medium: Write + Send {
     fn sync(&mut self) -> io::Result<()>;
     /// How long it is, and whether it still has a name.
     fn found(&self) -> io::Result<Found>;
+    /// The open file that it is, if it is one and still has a name.
+    fn file(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
 }
 
 /// What stands on the medium, whichever writer did it.
@@ -46,6 +51,9 @@ pub(crate) struct Found {
 }
 
 impl Medium for File {
+    fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.metadata().ok().filter(|found| found.nlink() > 0).map(|_| self.as_fd())
+    }
     fn found(&self) -> io::Result<Found> {
         let found = self.metadata()?;
         Ok(Found { length: found.len(), named: found.nlink() > 0 })
@@ -128,6 +136,11 @@ impl LogWriter {
         writer.encode().map_err(|why| Error::encode(path, why))?;
         writer.put().map_err(|source| Error::io(path, "write the head of the log", source))?;
         Ok(writer)
+    }
+
+    /// The open file of the log, by which the system knows where it is if its folder was renamed meanwhile. None if it was removed.
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.medium.file()
     }
 
     /// Appends rows; they are on their way to disk after the next full batch or [`flush`](LogWriter::flush).

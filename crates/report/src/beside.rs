@@ -192,7 +192,7 @@ mod tests {
         unsteady.response.ci95.p99 = None;
         unsteady.not_computed.insert("response.ci95.p99".into(), Stated::other("no steady state"));
         let compared = p99(&whole, &unsteady);
-        assert_eq!((compared.ratio, compared.agree, word(&compared)), (Some(1.0), None, "not told"));
+        assert_eq!((compared.ratio, compared.agree, word(&compared)), (Some(1.0), None, "n/a"));
         assert_eq!(compared.why_not.as_deref(), Some("the simulated one has no interval (no steady state)"));
         assert_eq!(compared.simulated.no_interval.as_deref(), Some("no steady state"));
         let mut bounded = of(0.1, 1.0);

@@ -1,7 +1,7 @@
 //! JUnit XML for the test page of a CI system: one test case per threshold, one per load rule, one for the pattern.
 //!
 //! The dialect is what Jenkins, GitLab and GitHub's actions read alike: `testsuites`, `testsuite`, `testcase` with
-//! `failure` or `skipped`. What is not decided is skipped, with the reason: a rule that is open, and a threshold of an INVALID
+//! `failure` or `skipped`. What does not apply is left out; what is not decided is skipped, with the reason: a rule that is open, and a threshold of an INVALID
 //! load (whose broken rules are the failures). Deliberately absent: the numbers beyond what was judged; JSON has those.
 
 use crate::format::{hidden, visible};
@@ -9,9 +9,7 @@ use crate::words::why::why;
 use crate::words::{self, thresholds};
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
-use headway_stats::summary::{
-    LoadVerdict, Pattern, RuleOutcome, RuleResult, ThresholdOutcome, ThresholdResult,
-};
+use headway_stats::summary::{Open, Pattern, RuleOutcome, RuleResult, ThresholdOutcome, ThresholdResult};
 
 /// The test cases.
 pub struct Junit;
@@ -43,9 +41,10 @@ impl Output for Junit {
     }
 
     fn summary(&self, summary: &Summary, _: &Style) -> Option<Vec<u8>> {
-        let judged = summary.thresholds.iter().map(|t| threshold(t, summary)).collect();
-        let mut load: Vec<Case> = summary.verdict.rules.iter().map(rule).collect();
-        load.push(pattern(summary));
+        let judged = summary.thresholds.iter().map(threshold).collect();
+        let applies = |rule: &&RuleResult| rule.outcome != RuleOutcome::NotApplicable;
+        let mut load: Vec<Case> = summary.verdict.rules.iter().filter(applies).map(rule).collect();
+        load.extend(pattern(summary));
         let suites = [("thresholds", judged), ("load", load)];
         let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
         let all: Vec<&Case> = suites.iter().flat_map(|(_, cases)| cases).collect();
@@ -98,12 +97,12 @@ fn counts(cases: &[&Case]) -> String {
     format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"", cases.len())
 }
 
-fn threshold(threshold: &ThresholdResult, summary: &Summary) -> Case {
-    let invalid = summary.verdict.load == Some(LoadVerdict::Invalid);
+fn threshold(threshold: &ThresholdResult) -> Case {
+    let open_for_generator = threshold.open == Some(Open::Generator);
     let result = match threshold.outcome {
         ThresholdOutcome::Passed => Came::Passed,
         ThresholdOutcome::Crossed => Came::Failed("crossed"),
-        ThresholdOutcome::NotJudged if invalid => Came::Skipped,
+        ThresholdOutcome::NotJudged if open_for_generator => Came::Skipped,
         // Of several runs only, which have no test cases.
         ThresholdOutcome::Inconclusive => Came::Skipped,
         ThresholdOutcome::NotJudged => Came::Failed("not-judged"),
@@ -130,25 +129,25 @@ fn rule(rule: &RuleResult) -> Case {
 }
 
 /// A pattern fails only where it is another than the plan asks for: a metronome that was asked for is no defect.
-fn pattern(summary: &Summary) -> Case {
+/// None where no pattern is asked for, as of loops.
+fn pattern(summary: &Summary) -> Option<Case> {
     let answer = words::pattern(summary);
-    let asked = summary.plan.as_ref().and_then(|plan| plan.gap_cov).map(|cov| match cov {
+    let asked = match summary.plan.as_ref()?.gap_cov? {
         cov if cov > 1.05 => Pattern::Bunched,
         cov if cov < 0.95 => Pattern::Even,
         _ => Pattern::Independent,
-    });
-    let seen = summary.verdict.pattern;
-    let result = match asked {
-        _ if matches!(seen, Pattern::Undecided | Pattern::NotApplicable) => Came::Skipped,
-        None => Came::Skipped,
-        Some(asked) if asked == seen => Came::Passed,
-        Some(_) => Came::Failed("pattern"),
     };
-    Case {
+    let result = match summary.verdict.pattern {
+        Pattern::NotApplicable => return None,
+        Pattern::Undecided => Came::Skipped,
+        seen if seen == asked => Came::Passed,
+        _ => Came::Failed("pattern"),
+    };
+    Some(Case {
         name: "pattern of the starts".into(),
         result,
         text: format!("{}: {}", answer.word, answer.meaning),
-    }
+    })
 }
 
 /// Text for an attribute or an element. XML has no way to write most control characters, nor the two last code points.

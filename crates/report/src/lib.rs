@@ -48,6 +48,8 @@ pub struct Style {
     pub colour: bool,
     /// Whether the terminal shows all there is to a run, and not one screen.
     pub details: bool,
+    /// Columns of the terminal, where it is known; a first screen uses 80 to 120.
+    pub width: Option<usize>,
     /// Whether the terminal shows a histogram of the response times.
     pub histogram: bool,
     /// The exact command that repeats the run; if none, the summary's own command.

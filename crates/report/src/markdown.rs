@@ -5,7 +5,7 @@
 //! need the width of a page; the HTML report has them.
 
 use crate::content::{self, Block, Cell, Footnotes, Section, Table};
-use crate::format::{instants, plural, visible};
+use crate::format::{instants, plural, time, visible};
 use crate::words::audit::Fact;
 use crate::words::{self, Answer, Reason, demands};
 use crate::{Material, Output, Style};
@@ -13,7 +13,6 @@ use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
 use headway_stats::search::Searched;
 use headway_stats::study::Study;
-use headway_stats::summary::LoadVerdict;
 
 /// The document.
 pub struct Markdown;
@@ -48,6 +47,11 @@ impl Output for Markdown {
     fn summary(&self, summary: &Summary, style: &Style) -> Option<Vec<u8>> {
         let mut page = Page(format!("{FIRST}\n"));
         top(&mut page, summary);
+        page.raw("<details><summary>Details</summary>\n\n");
+        page.paragraph(&words::subject(summary));
+        if let Some(text) = words::interruption(summary) {
+            page.paragraph(&text);
+        }
         page.findings(&words::reasons(summary));
         let sections = match &summary.audit {
             Some(audit) => content::audit::all(summary, audit),
@@ -55,6 +59,7 @@ impl Output for Markdown {
         };
         sections.iter().for_each(|section| page.section(section));
         page.again(words::repeat(summary, style).as_deref());
+        page.raw("\n</details>\n");
         Some(page.0.into_bytes())
     }
 
@@ -140,29 +145,50 @@ fn of_run(summary: &Summary) -> Vec<Section> {
     all.into_iter().flatten().collect()
 }
 
-/// The heading, what was run, and the answers of the verdict.
+/// The answers, in at most ten lines before what is folded: what was asked, how requests ended, how long they took, and whether the load
+/// was the one that was planned.
 fn top(page: &mut Page, summary: &Summary) {
     let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
     let foreign = summary.audit.is_some() && summary.verdict.load.is_none();
-    let (load, pattern) = (words::load(summary), words::pattern(summary));
-    page.heading(2, &format!("{}: {name}", if foreign { pattern.word } else { load.word }));
-    if summary.verdict.load == Some(LoadVerdict::Invalid) {
-        page.raw("> **INVALID LOAD.** The percentiles describe another load than the one that was specified: do not plan on them.\n\n");
+    let (load, outcome) = (words::brief::trust(summary), words::brief::outcome(summary));
+    let thresholds = words::thresholds::answer(summary);
+    let pattern = match &summary.audit {
+        Some(_) => Some(words::brief::pattern_of_audit(summary)),
+        None => words::brief::pattern(summary).filter(|_| summary.verdict.load.is_none()),
+    };
+    let first = match (&thresholds, &pattern) {
+        _ if foreign => words::pattern(summary).word,
+        (Some(thresholds), _) => thresholds.word,
+        (None, _) => outcome.word,
+    };
+    page.heading(2, &format!("{first}: {name}"));
+    page.raw("| | | |\n|---|---|---|\n");
+    if let Some(thresholds) = thresholds {
+        page.answer("Thresholds", &thresholds);
     }
-    page.paragraph(&words::subject(summary));
-    page.raw("| question | answer | |\n|---|---|---|\n");
+    page.answer("Outcome", &outcome);
+    if let Some(times) = times(summary) {
+        page.answer("Response time", &times);
+    }
     if !foreign {
-        page.answer("Sent as specified?", &load);
+        page.answer("Load", &load);
     }
-    page.answer("Like independent users?", &pattern);
-    page.answer("Answered?", &words::answers(summary));
-    if let Some(thresholds) = words::thresholds::answer(summary) {
-        page.answer("Within thresholds?", &thresholds);
+    if let Some(pattern) = pattern {
+        page.answer("Pattern", &pattern);
     }
     page.raw("\n");
-    if let Some(text) = words::interruption(summary) {
-        page.paragraph(&text);
-    }
+}
+
+/// The percentiles that most ask for, in a line.
+fn times(summary: &Summary) -> Option<Answer> {
+    let of = &summary.response;
+    let known = |name: &str, value: Option<f64>| {
+        let more = if of.lower_bound.contains_key(name) { "> " } else { "" };
+        Some(format!("{name} {more}{}", time(value?)))
+    };
+    let all = [("mean", of.mean), ("p50", of.p50), ("p95", of.p95), ("p99", of.p99), ("max", of.max)];
+    let all: Vec<String> = all.into_iter().filter_map(|(name, value)| known(name, value)).collect();
+    (!all.is_empty()).then(|| Answer { word: "", meaning: all.join(", "), tone: words::Tone::Plain })
 }
 
 /// The text so far.
@@ -182,7 +208,8 @@ impl Page {
     }
 
     fn answer(&mut self, question: &'static str, answer: &Answer) {
-        self.0.push_str(&format!("| {question} | **{}** | {} |\n", answer.word, escaped(&answer.meaning)));
+        let word = if answer.word.is_empty() { String::new() } else { format!("**{}**", answer.word) };
+        self.0.push_str(&format!("| {question} | {word} | {} |\n", escaped(&answer.meaning)));
     }
 
     fn findings(&mut self, reasons: &[Reason]) {

@@ -1,6 +1,7 @@
 //! One row a request, for spreadsheets and scripts that read neither Arrow nor Parquet.
 //!
-//! Instants are in seconds since the plan's zero, with nine decimals, as exact as the log; a cell without a value is empty.
+//! Instants are in seconds since the plan's zero, with nine decimals, as exact as the log; the start by the wall clock stands in the last
+//! column. A cell without a value is empty.
 //! Names from outside cannot act as formulas ([`quoted`]). Deliberately absent: columns that only tell shards and connections
 //! apart; Parquet has every column.
 
@@ -12,7 +13,7 @@ use std::io::{Result, Write};
 
 /// The first line.
 const COLUMNS: &str = "arrival,group,user,step,repeat,attempt,due,intended_s,started_s,sent_s,first_byte_s,done_s,wait_s,connect_s,\
-                       tls_s,response_s,bytes_sent,bytes_received,status,outcome,count";
+                       tls_s,response_s,bytes_sent,bytes_received,status,outcome,count,started_unix_s";
 
 /// Requests as CSV.
 pub struct RequestsCsv;
@@ -72,7 +73,9 @@ impl Requests for Rows {
         }
         let status = if record.status == 0 { String::new() } else { record.status.to_string() };
         let Record { bytes_sent, bytes_received, count, .. } = record;
-        writeln!(out, ",{bytes_sent},{bytes_received},{status},{},{count}", record.outcome.name())
+        write!(out, ",{bytes_sent},{bytes_received},{status},{},{count},", record.outcome.name())?;
+        let started = record.started.get().zip(self.origin.zero_unix_ns);
+        writeln!(out, "{}", started.map(|(at, zero)| unix(zero + i128::from(at.0))).unwrap_or_default())
     }
 
     fn end(&mut self, _: &mut dyn Write) -> Result<()> {
@@ -82,7 +85,12 @@ impl Requests for Rows {
 
 /// Seconds with nine decimals.
 fn seconds(at: Nanos) -> String {
-    let sign = if at.0 < 0 { "-" } else { "" };
-    let ns = at.0.unsigned_abs();
+    unix(i128::from(at.0))
+}
+
+/// The same of nanoseconds since the Unix epoch, which may be more than fit in 64 bits.
+fn unix(at: i128) -> String {
+    let sign = if at < 0 { "-" } else { "" };
+    let ns = at.unsigned_abs();
     format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }

@@ -142,13 +142,13 @@ fn a_run_stands_beside_the_points() {
     let table = between(&page, "id=\"beside\"", "</section>");
     // 0.25 against 0.2431.
     assert!(table.contains(">1.03 [") && table.contains(">agree</td>"), "{table}");
-    assert!(table.contains("not told: the recorded one has no interval (too few)"), "{table}");
+    assert!(table.contains("n/a: the recorded one has no interval (too few)"), "{table}");
     assert!(table.contains("Not asked for the same: rate (1/s there, 2/s here)."), "{table}");
     assert!(page.contains("Dotted: the response times of live."));
     assert_eq!(parse(&json(&study)).expect("read back"), study);
     let text = shown(&study, &style());
     let section = between(&text, "Beside live", "Again");
-    assert!(section.contains("agree") && section.contains("not told"), "{section}");
+    assert!(section.contains("agree") && section.contains("n/a"), "{section}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 

@@ -19,10 +19,10 @@ use crate::series::{Level, Recent, Series};
 use crate::setup::{Facts, Foreign, Setup, Workload};
 use crate::streams::{PATIENCE, Streams};
 use crate::summary::{FindingId, Summary, ThresholdResult};
-use crate::thresholds::Threshold;
 use crate::thresholds::measure::{MetricsView, Thresholds};
+use crate::thresholds::{Threshold, Vouch};
 use crate::users::Loops;
-use headway_base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start, Trigger};
+use headway_base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start, TimeScale, Trigger};
 
 /// Rows of another tool after which what needs not wait any more is taken.
 const ROWS: u64 = 1_024;
@@ -283,7 +283,12 @@ impl Analysis {
             return None;
         }
         // No interval decides here, and none is computed: they cost the most.
-        let sight = MetricsView::new(&self.requests, &self.arrivals, 0, 0.0).with_ends(self.delays.is_some());
+        let sight = MetricsView::new(&self.requests, &self.arrivals, 0, 0.0).with_ends(
+            self.delays.is_some(),
+            Vouch::default(),
+            TimeScale::SHORTEST,
+            self.setup.tolerances.unsent,
+        );
         self.thresholds.crossed(&sight, now, now - self.measured.start)
     }
 }

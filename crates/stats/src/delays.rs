@@ -48,6 +48,16 @@ impl Ended {
         Ended { done, intended, started, unread, at_target, counted, outcome, step, count }
     }
 
+    /// From when it was due.
+    pub fn response(&self) -> Nanos {
+        self.done - self.intended
+    }
+
+    /// From when it started; zero of what never did.
+    pub fn since_start(&self) -> Nanos {
+        self.started.get().map_or(Nanos::ZERO, |started| self.done - started)
+    }
+
     /// Whether it is not known how long its answer lay unread.
     pub fn is_unread_unknown(&self) -> bool {
         self.unread.get().is_none()

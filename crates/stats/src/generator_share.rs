@@ -28,6 +28,11 @@ impl Least {
         Some(Least { cells: Cells::of_segments(kept), sums, min, max })
     }
 
+    /// How many.
+    pub fn n(&self) -> u64 {
+        self.sums.n
+    }
+
     /// The lower end of a number whose upper end is `value`, in nanoseconds like it.
     pub fn end(&self, aggregate: Aggregate, value: f64) -> Option<f64> {
         let low = match aggregate {

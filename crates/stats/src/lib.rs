@@ -15,6 +15,7 @@
 pub mod audit;
 pub mod comparison;
 pub mod doctor;
+pub mod effect;
 pub mod intervals;
 pub mod ks;
 pub mod queueing;

@@ -77,10 +77,11 @@ impl Measured {
     }
 }
 
-/// At most 64 stretches of time, in order of arrival. Neighbours closer than a gap are one; when there are too many,
-/// the gap doubles.
+/// At most 64 stretches of time, sorted and apart, in whatever order they arrive. Neighbours closer than a gap are one; when
+/// there are too many, the gap doubles.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranges {
+    /// Each begins more than `gap` after the end of the one before.
     ranges: Vec<(i64, i64)>,
     gap: i64,
 }
@@ -94,32 +95,39 @@ impl Default for Ranges {
 }
 
 impl Ranges {
+    /// Adds a stretch in nanoseconds; one that ends before it begins is taken as the instant at which it begins.
     pub fn push(&mut self, from: i64, to: i64) {
-        self.join(from, to);
+        self.insert(from, to.max(from));
+        // Ends: the gap reaches i64::MAX within 37 rounds, and no more than three stretches of i64 are farther apart than that.
         while self.ranges.len() > MOST_RANGES {
             self.gap = self.gap.saturating_mul(2);
-            for (from, to) in std::mem::take(&mut self.ranges) {
-                self.join(from, to);
-            }
+            let gap = self.gap;
+            self.ranges.dedup_by(|next, last| {
+                let one = next.0 <= last.1.saturating_add(gap);
+                if one {
+                    last.1 = last.1.max(next.1);
+                }
+                one
+            });
         }
     }
 
-    fn join(&mut self, from: i64, to: i64) {
-        match self.ranges.last_mut() {
-            Some(last) if from >= last.0 && from <= last.1.saturating_add(self.gap) => {
-                last.1 = last.1.max(to)
-            }
-            _ => self.ranges.push((from, to)),
+    fn insert(&mut self, from: i64, to: i64) {
+        // Those that the new one joins: neighbours, as all are sorted and apart.
+        let first = self.ranges.partition_point(|r| r.1.saturating_add(self.gap) < from);
+        let past = self.ranges.partition_point(|r| r.0 <= to.saturating_add(self.gap)).max(first);
+        let (mut joined, touched) = ((from, to), first..past);
+        if let (Some(&(begin, _)), Some(&(_, end))) =
+            (self.ranges.get(first), self.ranges[touched.clone()].last())
+        {
+            joined = (joined.0.min(begin), joined.1.max(end));
         }
+        self.ranges.splice(touched, [joined]);
     }
 
     /// In seconds, sorted.
     pub fn seconds(&self) -> Vec<[f64; 2]> {
-        let mut ranges = self.ranges.clone();
-        ranges.sort_unstable();
-        let mut merged = Ranges { ranges: Vec::new(), gap: self.gap };
-        ranges.into_iter().for_each(|(from, to)| merged.join(from, to));
-        merged.ranges.iter().map(|&(from, to)| [from as f64 / 1e9, to as f64 / 1e9]).collect()
+        self.ranges.iter().map(|&(from, to)| [from as f64 / 1e9, to as f64 / 1e9]).collect()
     }
 }
 
@@ -127,6 +135,7 @@ impl Ranges {
 mod tests {
     use super::*;
     use headway_base::{Phase, Rate};
+    use proptest::prelude::*;
 
     #[test]
     fn segments_cover_the_phase_and_nothing_else() {
@@ -163,5 +172,71 @@ mod tests {
             ranges.push(i * 1_000_000_000, i * 1_000_000_000 + 5);
         }
         assert!(ranges.seconds().len() <= MOST_RANGES);
+    }
+
+    #[test]
+    fn ranges_that_arrive_newest_first_stay_few() {
+        let mut ranges = Ranges::default();
+        for i in (0..66).rev() {
+            ranges.push(i, i);
+        }
+        assert_eq!(ranges.seconds(), [[0.0, 65e-9]]);
+        let mut ranges = Ranges::default();
+        // Ever farther apart: a gap that joins the first ones leaves the last ones apart.
+        for i in 0..850 {
+            let at = (849 * 849 - i * i) * 1_000_000_000;
+            ranges.push(at, at + 5);
+        }
+        assert!((2..=MOST_RANGES).contains(&ranges.seconds().len()));
+        assert_eq!(ranges.seconds()[0][0], 0.0);
+    }
+
+    /// Stretches in orders that an adversary would choose.
+    fn stretches() -> impl Strategy<Value = Vec<(i64, i64)>> {
+        let instant = prop_oneof![
+            4 => -1_000_000_000_000..1_000_000_000_000_i64,
+            1 => any::<i64>(),
+            1 => prop::sample::select(vec![i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX]),
+        ];
+        let length =
+            prop_oneof![3 => Just(0), 3 => 0..2_000_000_000_i64, 1 => any::<i64>(), 1 => Just(i64::MAX)];
+        let drawn = prop::collection::vec((instant, length), 1..300);
+        (drawn, 0..5_u8).prop_map(|(mut all, order)| {
+            match order {
+                0 => all.sort_unstable(),
+                1 => all.sort_unstable_by(|a, b| b.cmp(a)),
+                2 => {
+                    all.sort_unstable();
+                    let (low, high) = all.split_at(all.len() / 2);
+                    let pairs = low.iter().zip(high.iter().rev());
+                    all = pairs.flat_map(|(&l, &h)| [h, l]).chain(high.first().copied()).collect();
+                }
+                3 => all = vec![all[0]; all.len()],
+                _ => {}
+            }
+            all.into_iter().map(|(from, length)| (from, from.saturating_add(length))).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_hold_what_was_pushed_in_any_order(pushed in stretches()) {
+            let mut ranges = Ranges::default();
+            for (n, &(from, to)) in pushed.iter().enumerate() {
+                ranges.push(from, to);
+                let (kept, gap) = (&ranges.ranges, ranges.gap);
+                prop_assert!(kept.len() <= MOST_RANGES);
+                prop_assert!(kept.iter().all(|r| r.0 <= r.1));
+                prop_assert!(kept.windows(2).all(|w| w[0].1.saturating_add(gap) < w[1].0));
+                for &(from, to) in &pushed[..=n] {
+                    let to = to.max(from);
+                    prop_assert!(kept.iter().any(|r| r.0 <= from && to <= r.1));
+                }
+                // Each begins and ends where something pushed does.
+                let pushed = &pushed[..=n];
+                prop_assert!(kept.iter().all(|r| pushed.iter().any(|p| p.0 == r.0)
+                    && pushed.iter().any(|p| p.1.max(p.0) == r.1)));
+            }
+        }
     }
 }

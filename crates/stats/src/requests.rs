@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: anything that needs their order.
 
-use crate::cells::{Fine, Labelled, Segment};
+use crate::cells::{Cells, Fine, Labelled, Segment};
 use crate::delays::Ended;
 use crate::generator_share::Least;
 use crate::intervals::SEGMENTS;
@@ -47,6 +47,8 @@ pub(crate) struct Requests {
     pub given_up: u64,
     /// Those that were due by the plan, by segment.
     pub arrivals_given_up: [u64; SEGMENTS],
+    /// The others, by segment.
+    pub others_given_up: [u64; SEGMENTS],
     unsent_at_cap: [u64; SEGMENTS],
     /// Requests by how they came to be due.
     pub dues: [u64; Trigger::ALL.len()],
@@ -54,6 +56,7 @@ pub(crate) struct Requests {
     split: Option<Box<Split>>,
     /// Response times without what the generator may have added: of successes, and of all others.
     least: [Option<Box<Segment>>; 2],
+    failing: Failing,
     /// Bytes of requests that were handed to connections.
     pub bytes_sent: u64,
     /// Bytes of all that came in response to these, complete or not.
@@ -74,6 +77,46 @@ pub(crate) struct Requests {
 
 /// Kinds of failure that are kept apart by step; there are as many again without it at most.
 const MOST_FAILURES: usize = 4_096;
+
+/// Failures by what the generator's delays can have to do with them.
+#[derive(Clone, Debug, Default)]
+struct Failing {
+    /// Given up after a time, and the generator's delays are a small part of it; and the shortest of these times.
+    slow: u64,
+    shortest_wait: Option<u64>,
+    /// Ended otherwise, without delays that would matter.
+    other: u64,
+    /// Times from the start of those that delays may have to do with.
+    doubted: Option<Box<Segment>>,
+}
+
+/// The part of a response time which the generator's delays may have added without being doubted to have made it fail.
+const DOUBT: f64 = 0.05;
+
+impl Failing {
+    fn push(&mut self, ended: &Ended, least: Nanos) {
+        use Outcome::{Cancelled, ConnectTimeout, Shed, Timeout, Unfinished, Unsent};
+        let response = ended.response();
+        let given_up = matches!(ended.outcome, Timeout | ConnectTimeout | Shed | Unfinished | Cancelled);
+        let is_small = least.0 as f64 >= (1.0 - DOUBT) * response.0 as f64;
+        match (is_small, given_up) {
+            // It waited at the connection cap, and has not failed.
+            _ if ended.outcome == Unsent => {}
+            (true, true) => {
+                self.slow += u64::from(ended.count);
+                let wait = response.0.max(0) as u64;
+                self.shortest_wait = Some(self.shortest_wait.map_or(wait, |shortest| shortest.min(wait)));
+            }
+            (true, false) => self.other += u64::from(ended.count),
+            // How long it had lasted tells nothing of the target.
+            (false, true) => {}
+            (false, false) => {
+                let kept = self.doubted.get_or_insert_with(|| Box::new(Segment::new()));
+                kept.push(ended.since_start().0.max(0) as u64, ended.count);
+            }
+        }
+    }
+}
 
 /// Requests that were not sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -129,10 +172,12 @@ impl Requests {
             lacked: 0,
             given_up: 0,
             arrivals_given_up: [0; SEGMENTS],
+            others_given_up: [0; SEGMENTS],
             unsent_at_cap: [0; SEGMENTS],
             dues: [0; Trigger::ALL.len()],
             split: None,
             least: [None, None],
+            failing: Failing::default(),
             bytes_sent: 0,
             bytes_received: 0,
             unread_unknown: 0,
@@ -221,8 +266,11 @@ impl Requests {
         }
         if record.is_given_up_at_cap() {
             self.given_up += u64::from(count);
-            self.arrivals_given_up[segment] +=
-                if record.due == Trigger::Arrival { u64::from(count) } else { 0 };
+            let kept = match record.due {
+                Trigger::Arrival => &mut self.arrivals_given_up,
+                _ => &mut self.others_given_up,
+            };
+            kept[segment] += u64::from(count);
         }
         if outcome == Outcome::Unsent {
             self.unsent_at_cap[segment] += u64::from(count);
@@ -296,6 +344,9 @@ impl Requests {
         let side = usize::from(ended.outcome != Outcome::Ok);
         let kept = self.least[side].get_or_insert_with(|| Box::new(Segment::new()));
         kept.push(least.0.max(0) as u64, ended.count);
+        if side == 1 {
+            self.failing.push(ended, least);
+        }
         self.unread_unknown += u64::from(ended.is_unread_unknown());
     }
 
@@ -303,6 +354,37 @@ impl Requests {
     pub fn least(&self, successes: bool) -> Option<Least> {
         let kept = self.least.iter().take(if successes { 1 } else { 2 }).flatten().map(|s| &**s);
         Least::new(kept.collect())
+    }
+
+    /// Failures that so many late requests cannot have caused; `known` where the generator's delays are.
+    ///
+    /// A request that took as long without these delays failed for the target's sake; of those given up after a time as many are
+    /// doubted as others came nearly as late. A target that rejects at once (faster than it serves) rejects one request more or less for each
+    /// that comes at another time: one request more in a queue with a limit either is rejected itself, or leaves the queue one longer
+    /// until it empties or rejects another. What else failed within reach of a delay is doubted.
+    pub fn failures_of_target(&self, known: bool, late: u64) -> u64 {
+        let all: u64 = (0..SEGMENTS).map(|segment| self.failures(segment).0).sum();
+        if !known {
+            return all.saturating_sub(late);
+        }
+        let well = Sample::new(&[&self.ok], &[], 0);
+        let median = well.quantile(0.5).map_or(u64::MAX, |q| q.value as u64);
+        let at_once = self.failing.doubted.as_ref().map_or(0, |s| Cells::of_segments([&**s]).up_to(median));
+        let near = match self.failing.shortest_wait {
+            Some(wait) => well.above((wait as f64 * (1.0 - 2.0 * DOUBT)) as u64),
+            None => 0,
+        };
+        self.failing.slow.saturating_sub(near) + self.failing.other + at_once.saturating_sub(late)
+    }
+
+    /// Requests that ended well and may have failed had none of so many been late; `known` where the generator's delays are. Of a target
+    /// that serves in order no response takes longer than it did, as counted from the intended time.
+    pub fn failures_spared(&self, known: bool, late: u64, timeout: Option<Nanos>) -> u64 {
+        let Some(timeout) = timeout.filter(|_| known) else { return late };
+        let times = Sample::new(&[&self.ok], &[], 0);
+        let as_late = times.above(timeout.0.max(0) as u64);
+        let rejects = self.failing.doubted.is_some() || self.failing.other > 0;
+        as_late + if rejects { late } else { 0 }
     }
 
     /// What the response times are of.

@@ -14,7 +14,7 @@
 //! it holds the truth more often than in 95 %.
 
 use crate::cells::{Cells, Segment};
-use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_error, t975};
+use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_error, share, t975};
 use crate::moments::Sums;
 use crate::steady::Bucket;
 use crate::summary::{
@@ -177,6 +177,24 @@ impl Sample {
     pub fn quantile(&self, p: f64) -> Option<Quantile> {
         let value = self.low(p)?;
         Some(Quantile { value, lower_bound: self.high(p).is_none_or(|high| high > 1.01 * value) })
+    }
+
+    /// The quantile of these and so many more that lie beyond all of them; none where it lies among those.
+    pub fn with_beyond(&self, p: f64, more: u64) -> Option<f64> {
+        let x = self.low.quantile_of(p, self.n() + more)?;
+        Some(x.clamp(self.min?, self.max?) as f64)
+    }
+
+    /// 95 % interval of the share of observations up to `x`, never narrower than that of independent ones; none of too few segments.
+    pub fn share_interval(&self, x: u64) -> Option<Interval> {
+        let segments = self.by_segment[..self.filled].iter().map(|s| (s.up_to(x), s.n()));
+        self.too_few().ok()?;
+        share(&segments.collect::<Vec<_>>()).map(|(_, interval)| interval)
+    }
+
+    /// Observations larger than `x`, of which the cell's width decides about those nearest to it.
+    pub fn above(&self, x: u64) -> u64 {
+        self.n() - self.low.up_to(x)
     }
 
     /// Observations up to `x`, and all, of each segment that was complete.

@@ -11,7 +11,7 @@ use crate::arrivals_summary::ArrivalsResult;
 use crate::connects::ConnectsKept;
 use crate::departures;
 use crate::intervals::{FEWEST_SEGMENTS, difference_interval, ratio_half_width, share};
-use crate::requests::{NotSent, Requests};
+use crate::requests::Requests;
 use crate::setup::{DepartureBin, PlanLaw, Tolerances, Workload};
 use crate::streams::Streams;
 use crate::summary::{Interval, Limits, LoadVerdict, RuleId, RuleOutcome, RuleResult, Why};
@@ -51,7 +51,7 @@ const fn within(distance: f64) -> Limits {
 pub static RULES: [Rule; 11] = [
     Rule {
         id: RuleId::SentShare,
-        statistic: "sent / planned arrivals, less those given up at the connection cap",
+        statistic: "sent / planned arrivals",
         workloads: ARRIVING,
         limits: |t| at_least(1.0 - t.unsent),
         measure: sent_share,
@@ -351,19 +351,14 @@ fn exactly(rule: &Rule, e: &Evidence) -> Vec<Measurement> {
 }
 
 fn sent_share(e: &Evidence) -> Vec<Measurement> {
-    let excused = e.could_send();
-    let segments = e.segments().iter().zip(&e.requests.not_sent).zip(&e.requests.arrivals_given_up);
-    let of = |((s, not_sent), given_up): ((&StartSegment, &NotSent), &u64)| {
-        let (sent, all) = not_sent.share_of(s.started);
-        (sent, if excused { all } else { all + given_up })
-    };
-    let mut shares: Vec<_> = segments.map(of).collect();
+    let segments = e.segments().iter().zip(&e.requests.not_sent);
+    let mut shares: Vec<_> = segments.map(|(s, not_sent)| not_sent.share_of(s.started)).collect();
     // A number that is known, and no sample: every segment bears its part.
     let parts = shares.len() as u64;
     for (part, (_, all)) in (0..).zip(&mut shares) {
         *all += e.outside / parts + u64::from(part < e.outside % parts);
     }
-    vec![Measurement::of_share(&shares, Why::NothingDue)]
+    vec![at_cap(e, &shares, &e.requests.arrivals_given_up, Why::NothingDue)]
 }
 
 /// Of the requests that `sent_share` does not speak of.
@@ -371,10 +366,31 @@ fn requests_sent(e: &Evidence) -> Vec<Measurement> {
     let judged = |s: &StartSegment| if e.workload == Workload::Sessions { s.started } else { 0 };
     let segments = e.segments().iter().zip(&e.requests.others_not_sent);
     let shares: Vec<_> = segments.map(|(s, not_sent)| not_sent.share_of(s.all - judged(s))).collect();
-    if shares.iter().all(|share| share.1 == 0) {
+    let given_up = &e.requests.others_given_up;
+    if shares.iter().zip(given_up).all(|(share, given_up)| share.1 + given_up == 0) {
         return vec![Measurement::absent(Why::NothingDueAfter)];
     }
-    vec![Measurement::of_share(&shares, Why::NothingDueAfter)]
+    vec![at_cap(e, &shares, given_up, Why::NothingDueAfter)]
+}
+
+/// What was sent of what was due, with what never left for want of a connection; whether that alone breaks the rule, where the generator
+/// could have sent it.
+fn at_cap(e: &Evidence, shares: &[(u64, u64)], given_up: &[u64], nothing: Why) -> Measurement {
+    let whole: Vec<_> = shares.iter().zip(given_up).map(|(&(sent, all), kept)| (sent, all + kept)).collect();
+    let kept: u64 = given_up.iter().sum();
+    let mut measured = Measurement::of_share(&whole, nothing.clone());
+    if kept > 0 && e.could_send() {
+        let limits = at_least(1.0 - e.tolerances.unsent);
+        let holds = |of: &Measurement| of.interval.is_some_and(|of| judge(of, limits) == RuleOutcome::Pass);
+        let without = Measurement::of_share(shares, nothing);
+        let all: u64 = whole.iter().map(|share| share.1).sum();
+        // Where nothing was sent at all there is nothing else to hold against it.
+        let others_hold = holds(&without) || without.n == 0;
+        if others_hold && measured.interval.is_some() && !holds(&measured) {
+            measured.reason = Some(Why::HeldAtCap { share: kept as f64 / all as f64 });
+        }
+    }
+    measured
 }
 
 /// Requests that found a connection, below which their lateness tells nothing of those that waited for one.

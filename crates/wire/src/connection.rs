@@ -200,6 +200,9 @@ pub enum ProtocolError {
     /// An answer of DNS that is none to the question.
     #[error("the response breaks DNS: {0}")]
     Dns(&'static str),
+    /// An answer that is none of Redis' protocol.
+    #[error("the response breaks the protocol of Redis (RESP): {0}")]
+    Resp(&'static str),
     /// The peer makes us answer (pings, settings) and does not read the answers.
     #[error("the server sends pings or settings and does not read what they ask for")]
     Flood,

@@ -2,8 +2,8 @@
 
 use super::{ReportFiles, Tolerance, parse_seed};
 use clap::{Args as ClapArgs, ValueEnum};
-use headway_base::Nanos;
 use headway_base::units::{self, UnitError};
+use headway_base::{Nanos, TimeScale};
 use headway_engine::audit::Expect;
 use headway_workload::Process;
 use jiff::tz::TimeZone;
@@ -54,8 +54,8 @@ pub struct AuditArgs {
     pub expect: Option<Expect>,
     /// Lateness up to this time scale is forgiven where files tell when requests were due: time-scale=5ms
     /// (1, 2, 5, 10, 20, 50 or 100 ms) [default: measured, at most a twentieth of a short service time]
-    #[arg(long, value_parser = Tolerance::parse, value_name = "NAME=VALUE", help_heading = "What to compute")]
-    pub tolerance: Option<Tolerance>,
+    #[arg(long, value_parser = Tolerance::parse_scale, value_name = "NAME=VALUE", help_heading = "What to compute")]
+    pub tolerance: Option<TimeScale>,
     /// Compute the CoV of headways of the first N users, for each N [default: 1,2,5,10,20,50 ... and all]
     #[arg(long, value_delimiter = ',', value_parser = parse_group, value_name = "N,N,...", help_heading = "What to compute")]
     pub by_threads: Vec<u64>,
@@ -232,7 +232,11 @@ pub(super) fn parse_percentile(text: &str) -> Result<f64, UnitError> {
 
 fn parse_interval(text: &str) -> Result<Nanos, UnitError> {
     let time = units::parse_time(text)?;
-    if time > Nanos::ZERO { Ok(time) } else { Err(UnitError::new(text, "a time above zero, such as 100ms")) }
+    if time > Nanos::ZERO {
+        Ok(time)
+    } else {
+        Err(UnitError::new(text, "a time above zero: write for example 100ms"))
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub struct DemandArgs {
     /// 'response{step:NAME}: avg slower'
     #[arg(long = "fail-if", value_name = "CONDITION", help_heading = "Comparison")]
     pub fail_if: Vec<Condition>,
-    /// Compare although the runs differ in this (repeatable): a part of the plan, such as rate, or the key of a note
+    /// Compare although the runs differ in this (repeatable): a part of the plan, such as rate
     #[arg(long, value_name = "WHAT", help_heading = "Comparison")]
     pub across: Vec<String>,
 }
@@ -35,7 +35,7 @@ pub struct BaselineArgs {
 /// What the user notes of a run.
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct NoteArgs {
-    /// Keep this with the results, as in commit=4c81b15 (repeatable): runs whose notes differ are compared only across them
+    /// Keep this with the results, as in commit=4c81b15 (repeatable): a label, shown where runs are compared
     #[arg(long = "note", value_name = "KEY=VALUE", value_parser = Note::parse, help_heading = "Output")]
     pub notes: Vec<Note>,
 }

@@ -36,7 +36,7 @@ impl ReportFiles {
         ];
         let of = |(flag, path): (&'static str, &Option<PathBuf>)| {
             let output = find(&flag[2..]).expect("a short form is named as its output");
-            path.clone().map(|path| Wanted { flag, output, path })
+            path.clone().map(|path| Wanted { flag, output, path, appended: false })
         };
         short.into_iter().filter_map(of).chain(self.output.iter().cloned()).collect()
     }
@@ -51,7 +51,13 @@ pub struct Wanted {
     pub output: &'static dyn Output,
     /// Where it goes; standard output if it is `-`.
     pub path: PathBuf,
+    /// Whether it is written behind what is there: the summary of a job's step.
+    pub appended: bool,
 }
+
+/// The document for the page of a job of GitHub Actions, and the variable that names its file.
+const GITHUB_SUMMARY: &str = "github-summary";
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 impl Wanted {
     /// Reads `FORMAT=FILE`, or a bare FILE whose ending names the format.
@@ -59,7 +65,15 @@ impl Wanted {
     /// # Errors
     /// A format that is none, or an ending that names none; with what there is.
     pub fn parse(text: &str) -> Result<Wanted, String> {
-        let wanted = |output, path: &str| Wanted { flag: "--output", output, path: PathBuf::from(path) };
+        if text == GITHUB_SUMMARY {
+            return Wanted::step_summary(std::env::var_os(STEP_SUMMARY).map(PathBuf::from));
+        }
+        let wanted = |output, path: &str| Wanted {
+            flag: "--output",
+            output,
+            path: PathBuf::from(path),
+            appended: false,
+        };
         match text.split_once('=') {
             Some((name, path)) if !name.contains('/') => match find(name) {
                 Some(output) => Ok(wanted(output, path)),
@@ -71,6 +85,14 @@ impl Wanted {
                 found.map(|output| wanted(output, text)).ok_or_else(|| untold(text))
             }
         }
+    }
+
+    fn step_summary(path: Option<PathBuf>) -> Result<Wanted, String> {
+        let path = path.filter(|path| !path.as_os_str().is_empty()).ok_or_else(|| {
+            format!("{STEP_SUMMARY} is not set, as it is in a step of GitHub Actions; elsewhere write markdown=FILE")
+        })?;
+        let output = find("markdown").expect("it is an output");
+        Ok(Wanted { flag: "--output", output, path, appended: true })
     }
 
     /// Whether it goes to standard output.
@@ -91,6 +113,7 @@ impl Wanted {
     /// The flag and its value.
     pub fn typed(&self) -> String {
         match self.flag {
+            _ if self.appended => format!("--output {GITHUB_SUMMARY}"),
             "--output" => format!("--output {}={}", self.output.name(), self.path.display()),
             short => format!("{short} {}", self.path.display()),
         }
@@ -122,7 +145,8 @@ fn output_help() -> String {
     let lines = ALL.iter().map(|output| format!("{}: {}", output.name(), output.about()));
     format!(
         "Write a report to a file: html=report.html, or a bare file name whose ending says which; repeatable. The file - is \
-         standard output, in place of the report there. A report of Headway in the file is replaced. {}",
+         standard output, in place of the report there. A report of Headway in the file is replaced. {GITHUB_SUMMARY}: markdown, \
+         behind what is in the file that {STEP_SUMMARY} names. {}",
         lines.collect::<Vec<_>>().join("; ")
     )
 }

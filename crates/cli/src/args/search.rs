@@ -24,7 +24,7 @@ pub struct SearchArgs {
     /// A run, whose load is chosen here.
     #[command(flatten)]
     pub run: RunArgs,
-    /// The first rate that is tried, and the lowest: arrivals per second (sessions, where a scenario has several requests each), or
+    /// The lowest rate, and the first that is tried where no probes tell a better one: arrivals per second (sessions, where a scenario has several requests each), or
     /// the number of closed users [default: 10/s, or 10 users, and lower if that does not hold]
     #[arg(help_heading = "Search", long, value_parser = given(units::parse_rate), value_name = "RATE")]
     pub from: Option<Given<Rate>>,
@@ -32,11 +32,15 @@ pub struct SearchArgs {
     #[arg(help_heading = "Search", long, value_parser = given(units::parse_rate), value_name = "RATE")]
     pub to: Option<Given<Rate>>,
     /// Half the width of the interval of the knee over its middle, at which the search ends: 1 % to 50 %
-    #[arg(help_heading = "Search", long, value_parser = parse_precision, default_value = "5%", value_name = "SHARE")]
+    #[arg(help_heading = "Search", long, value_parser = parse_precision, default_value = "10%", value_name = "SHARE")]
     pub precision: f64,
     /// Longest time for all trials together, without what the target still answers after each; with --sim virtual time
-    #[arg(help_heading = "Search", long, value_parser = units::parse_time, default_value = "20m", value_name = "TIME")]
+    #[arg(help_heading = "Search", long, value_parser = units::parse_time, default_value = "3m", value_name = "TIME")]
     pub budget: Nanos,
+    /// Send no closed probes: 1, 2, 4, ... users without think time until throughput stops growing, which tell where trials begin. With
+    /// --from and --to, and of closed users, there are none
+    #[arg(help_heading = "Search", long)]
+    pub no_probe: bool,
     /// Search the scenario's model, in virtual time, and send nothing
     #[arg(help_heading = "Search", long)]
     pub sim: bool,

@@ -7,6 +7,7 @@ use crate::output::{self, Shown};
 use crate::progress::Bar;
 use crate::repeat;
 use crate::settings::{Output, RunSettings, Subject, new_seed, outputs_fit, reports_fit};
+use crate::usage;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Parser as _;
 use headway_engine::compare::{
@@ -16,7 +17,8 @@ use headway_engine::experiment::rounds::{Contender, Going, RoundsSpec, rounds};
 use headway_engine::{Backend, Plan, RunSpec};
 use headway_live::Control;
 use headway_records::RunFolder;
-use headway_report::{Document, Material, Style};
+use headway_report::{Document, Material, Style, words};
+use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
 use headway_stats::summary::LoadVerdict;
 use std::io::{self, Write as _};
@@ -89,16 +91,21 @@ impl Going for Lines {
         }
     }
 
-    fn ended(&mut self, verdict: Option<LoadVerdict>) {
-        let word = match verdict {
-            Some(LoadVerdict::Valid) => "VALID",
-            Some(LoadVerdict::Invalid) => "INVALID, the round is left out",
-            Some(LoadVerdict::Inconclusive) => "INCONCLUSIVE",
-            None => "done",
-        };
-        if !self.quiet {
-            let _ = writeln!(io::stderr(), "{word}");
+    fn ended(&mut self, summary: &Summary) {
+        if self.quiet {
+            return;
         }
+        let word = words::load(summary).word;
+        let _ = match summary.verdict.load {
+            // What keeps the load from being sent is the same in the rounds to come: it is said while they can still be stopped.
+            Some(LoadVerdict::Invalid) => {
+                let why = words::reasons(summary).into_iter().next();
+                let next = why.as_ref().and_then(|why| why.next.as_deref()).unwrap_or_default();
+                let text = why.as_ref().map_or("", |why| why.text.as_str());
+                writeln!(io::stderr(), "{word}, the round is left out: {text} {next}")
+            }
+            _ => writeln!(io::stderr(), "{word}"),
+        };
     }
 }
 
@@ -184,10 +191,8 @@ fn resolved(args: &CompareArgs, url: &str, seed: u64, words: &[String]) -> Resul
         None => flags.push(url.to_owned()),
     }
     flags.extend(args.flags.iter().cloned());
-    let parsed = Args::try_parse_from(&flags).map_err(|error| {
-        let text = error.to_string();
-        Failure::usage(anyhow!("{}", text.trim_start_matches("error: ").trim_end()))
-    })?;
+    let parsed = Args::try_parse_from(&flags)
+        .map_err(|error| Failure::usage(anyhow!("behind --: {}", usage::told(&error, &flags[1..]))))?;
     let Command::Run(run) = parsed.command else { unreachable!("these are flags of headway run") };
     let run: RunArgs = *run;
     if let Some((flag, why)) = run.out_of_place(Beside::Rounds) {
@@ -223,6 +228,12 @@ impl Baseline<'_> {
         let name =
             path.file_name().map_or_else(|| "baseline".into(), |name| name.to_string_lossy().into_owned());
         let loaded = Loaded::open(path, name, &mut ()).map_err(anyhow::Error::from).context("--baseline")?;
+        if loaded.run.load == Some(LoadVerdict::Invalid) {
+            bail!(
+                "--baseline {}: not comparable: its load was INVALID, so its times are those of another load; name a VALID run",
+                path.display()
+            );
+        }
         let own = Recorded { plan: Some(settings.spec.plan.clone()), ..Recorded::default() };
         let differ = loaded.recorded.as_ref().map(|before| differences(before, &own)).unwrap_or_default();
         let other: Vec<String> = differ

@@ -13,8 +13,11 @@ pub(super) fn from_har(args: &FromHarArgs) -> Result<u8, Failure> {
     let bytes = read.map_err(|error| {
         Failure::usage(anyhow!("{name} cannot be read: {error}; name a recording that a browser saved (HAR)"))
     })?;
-    let text = str::from_utf8(&bytes)
-        .map_err(|e| Failure::usage(anyhow!("{name} is no HAR file, which is UTF-8: {e}")))?;
+    let text = str::from_utf8(&bytes).map_err(|e| {
+        Failure::usage(anyhow!(
+            "{name} is no HAR file, which is UTF-8: {e}; name a recording that a browser saved (HAR)"
+        ))
+    })?;
     let choices = Choices { target: args.target.clone(), origins: args.origin.clone(), all: args.all };
     converted(har::scenario(text, &choices).context(name), None)
 }

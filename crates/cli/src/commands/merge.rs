@@ -4,7 +4,7 @@ use crate::args::{Args, Command, MergeArgs, SimArgs};
 use crate::exit::{self, FAILED, Failure, INCOMPLETE, INTERRUPTED};
 use crate::output::{self, Shown, complain, deliver, render, study_folder};
 use crate::settings::{Output, Subject, outputs_fit, reports_fit, study_of_part};
-use crate::{interrupt, progress};
+use crate::{interrupt, progress, usage};
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 use headway_engine::destination::Address;
@@ -211,7 +211,8 @@ fn wait(args: &MergeArgs, destination: &Destination, control: &Control) -> Resul
 fn study(args: &MergeArgs, parts: &Parts, interrupted: bool) -> Result<u8, Failure> {
     let wanted = args.output.reports.wanted();
     let of = parts.study();
-    let read = Args::try_parse_from(&of.words).map_err(|error| anyhow!("{}", error.render()));
+    let read = Args::try_parse_from(&of.words)
+        .map_err(|error| anyhow!("{}", usage::told(&error, of.words.get(1..).unwrap_or_default())));
     let sim = match read.context("the command in part.json").map_err(Failure::usage)?.command {
         Command::Sim(sim) => SimArgs { output: args.output.clone(), ..*sim },
         _ => return Err(Failure::usage(anyhow!("the command in part.json is none of `headway sim`"))),

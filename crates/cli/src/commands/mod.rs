@@ -4,6 +4,7 @@ mod audit;
 mod compare;
 mod demo;
 mod doctor;
+mod explain;
 mod from_curl;
 mod from_har;
 mod from_jmx;
@@ -49,6 +50,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::FromHar(args) => from_har::from_har(&args),
         Command::FromOpenapi(args) => from_openapi::from_openapi(&args),
         Command::FromJmx(args) => from_jmx::from_jmx(&args),
+        Command::Explain { words } => explain::explain(&words),
         Command::Completions { shell } => shell::completions(shell),
         Command::Man { folder } => shell::man(&folder),
         Command::Translate(args) => translate::translate(&args),
@@ -76,7 +78,7 @@ fn text_of(file: &Path, wanted: &str) -> Result<String, Failure> {
 
 /// Prints a scenario that was made of something else, or writes it to a file, and what is to be said of it.
 fn converted(made: anyhow::Result<Converted>, to: Option<&Path>) -> Result<u8, Failure> {
-    let made = made.map_err(Failure::usage)?;
+    let made = made.map_err(|error| Failure::usage(error).hiding_foreign())?;
     match to {
         None => output::print(made.scenario.as_bytes())?,
         Some(file) => files::replace(file, made.scenario.as_bytes())?,

@@ -15,7 +15,7 @@ use headway_live::Control;
 use headway_live::site::Place;
 use headway_records::RunFolder;
 use headway_report::Material;
-use headway_stats::thresholds::{check_steps, judge, of_summary};
+use headway_stats::thresholds::{check_steps, of_summary};
 use headway_stats::{Summary, Threshold};
 use std::fs;
 use std::path::Path;
@@ -92,7 +92,7 @@ fn replayed(args: &ReportArgs, view: &(Place, &'static str), summary: &Summary) 
     };
     let control = Control::default();
     interrupt::steer_plays(&control)?;
-    let mut watch = watching::open(view, goal)?;
+    let mut watch = watching::open(view, goal, &control)?;
     watch.wait_for_reader(&control);
     let mut progress = Progress::new(goal);
     let speed = args.speed.unwrap_or(1.0);
@@ -152,9 +152,7 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
         let missing = fresh.not_computed.into_iter().filter(|(path, _)| path.starts_with("thresholds."));
         summary.not_computed.extend(missing);
         summary.thresholds = fresh.thresholds;
-        for result in &mut summary.thresholds {
-            judge(result, summary.verdict.load);
-        }
+        summary.judge_thresholds();
         summary.hold_thresholds_to_a_steady_state();
         return Ok(());
     }

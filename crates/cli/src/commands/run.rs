@@ -15,6 +15,7 @@ use headway_engine::{Backend, Keep, Observer, Place, Start, dry_run};
 use headway_live::Control;
 use headway_records::RunFolder;
 use headway_stats::Summary;
+use headway_stats::summary::LoadVerdict;
 use std::io::Write as _;
 
 pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
@@ -78,7 +79,7 @@ pub(super) fn play(
         let _ = writeln!(std::io::stderr(), "headway: {}", headway_report::words::findings::text(finding));
     }
     let goal = goal(&settings.load);
-    let mut watch = settings.watch.as_ref().map(|asked| watching::open(asked, goal)).transpose()?;
+    let mut watch = settings.watch.as_ref().map(|asked| watching::open(asked, goal, &control)).transpose()?;
     let export = |collector: &Collector| Export::open(collector.clone(), &settings.spec, new_seed());
     let mut export = settings.otlp.as_ref().map(export).transpose()?;
     let mut progress = (!quiet).then(|| Progress::new(goal));
@@ -110,6 +111,7 @@ pub(super) fn play(
         let _ = writeln!(std::io::stderr(), "headway: {text}");
     }
     let code = exit::of_summary(&result.summary, settings.output.strict);
+    let is_invalid = result.summary.verdict.load == Some(LoadVerdict::Invalid);
     if result.summary.is_unreachable() {
         let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.live.shown_target);
     }
@@ -128,7 +130,7 @@ pub(super) fn play(
     let code = match output::complain(written.into_iter().chain(failures).chain(unwritten)) {
         true => exit::FAILED,
         // That this load was INVALID is why the two are not comparable.
-        false if code == exit::INVALID => code,
+        false if is_invalid && compared == Some(exit::USAGE) => code,
         false => exit::first_of(code, compared.unwrap_or(exit::FINE)),
     };
     if let Some(destination) = result.destination {

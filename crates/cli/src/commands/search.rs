@@ -10,11 +10,12 @@ use headway_engine::experiment::search::{Folder, SearchObserver, SearchSpec, sea
 use headway_engine::run_folder;
 use headway_live::Control;
 use headway_report::Material;
-use headway_report::format::{chosen_share, time};
-use headway_report::words::search::{between, outcome, rate_of};
-use headway_stats::search::{Found, RateOf, TrialRow};
+use headway_report::format::{chosen_share, plural, rate, time};
+use headway_report::words::search::{about, failures, outcome, probed, rate_of};
+use headway_stats::search::{Found, Probed, RateOf, TrialRow};
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 pub(super) fn search_verb(args: &SearchArgs, words: &[String]) -> Result<u8, Failure> {
     let settings = SearchSettings::resolve(args, words).map_err(Failure::usage)?;
@@ -59,7 +60,7 @@ fn played(args: &SearchArgs, settings: SearchSettings) -> Result<u8, Failure> {
     }
     let control = Control::default();
     interrupt::steer(&control)?;
-    let mut progress = Progress { quiet, named };
+    let mut progress = Progress { quiet, named, said: Instant::now() };
     let searched = search(&specs, folder.as_ref(), &control, &mut progress)?;
     let mut written = folder.as_ref().map(|folder| folder.finish(&searched, &specs)).unwrap_or_default();
     let shown = Shown::search(&searched, path.as_deref()).by(&output.show);
@@ -80,8 +81,13 @@ fn headline(specs: &[SearchSpec]) -> String {
     let users = rate_of_what(&first.base.plan).is_ok_and(|of| of == RateOf::Users);
     let what = if users { "largest number of users" } else { "highest rate" };
     let each = if specs.len() > 1 { " each" } else { "" };
+    let probes = if first.probe && !users {
+        "; first its capacity is probed by users without think time (--no-probe: not)"
+    } else {
+        ""
+    };
     format!(
-        "searching {} for the {what} with {}, to +-{}, in at most {}{each}, seed {}",
+        "searching {} for the {what} with {}, to +-{}, in at most {}{each}, seed {}{probes}",
         targets.join(", "),
         thresholds.join(", "),
         chosen_share(first.bounds.precision),
@@ -90,14 +96,34 @@ fn headline(specs: &[SearchSpec]) -> String {
     )
 }
 
+/// Longest time without a word, a little less than five seconds.
+const SILENCE: Duration = Duration::from_millis(3_900);
+
 /// A line for each trial, on standard error.
 struct Progress {
     quiet: bool,
     named: bool,
+    /// When it said something last.
+    said: Instant,
 }
 
 impl SearchObserver for Progress {
+    fn probed(&mut self, search: &Found, so_far: &Probed) {
+        if let (Some(row), false) = (so_far.rows.last(), self.quiet) {
+            let of = if self.named { format!("{}, ", search.name) } else { String::new() };
+            let users = plural(u64::from(row.users), "user");
+            let _ = writeln!(
+                std::io::stderr(),
+                "headway: {of}probe of {users}: {} after {}; so far {}",
+                rate(row.per_second),
+                time(row.took_s),
+                probed(so_far)
+            );
+        }
+    }
+
     fn trial(&mut self, search: &Found, n: usize, per_second: f64) {
+        self.said = Instant::now();
         if !self.quiet {
             let of = if self.named { format!("{}, ", search.name) } else { String::new() };
             let _ =
@@ -105,17 +131,25 @@ impl SearchObserver for Progress {
         }
     }
 
-    fn ended(&mut self, search: &Found, row: &TrialRow, interval: [Option<f64>; 2]) {
+    fn goes_on(&mut self, search: &Found, estimate: Option<f64>) {
+        if let Some(knee) = estimate.filter(|_| !self.quiet && self.said.elapsed() >= SILENCE) {
+            self.said = Instant::now();
+            let _ = write!(std::io::stderr(), "about {} so far ... ", rate_of(search, knee));
+        }
+    }
+
+    fn ended(&mut self, search: &Found, row: &TrialRow, estimate: Option<f64>, interval: [Option<f64>; 2]) {
         if self.quiet {
             return;
         }
         let p99 = row.response.iter().find(|p| p.percent == 99.0);
         let p99 = p99.map(|p| format!(", p99 {}", time(p.value))).unwrap_or_default();
-        let known = match interval {
-            [None, None] => String::new(),
-            known => format!("; the knee is {}", between(search, known)),
+        let known = match about(search, estimate, interval) {
+            nothing if nothing == "-" => String::new(),
+            known => format!("; the knee is {known}"),
         };
-        let _ =
-            writeln!(std::io::stderr(), "{} after {}{p99}{known}", outcome(row.ended).0, time(row.took_s));
+        let failed = failures(row).map(|failed| format!(", {failed}")).unwrap_or_default();
+        let (word, took) = (outcome(row.ended).0, time(row.took_s));
+        let _ = writeln!(std::io::stderr(), "{word} after {took}{p99}{failed}{known}");
     }
 }

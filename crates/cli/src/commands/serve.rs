@@ -4,7 +4,7 @@ use crate::args::ServeArgs;
 use crate::exit::{FINE, Failure};
 use crate::interrupt;
 use crate::settings::{Output, listen_address, new_seed, outputs_fit};
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use headway_base::Rate;
 use headway_base::dist::{self, Dist};
 use headway_engine::files::times_in_file;
@@ -94,8 +94,8 @@ fn serve_http(args: &ServeArgs, address: &Address, given: Given) -> Result<u8, F
     };
     let queue = capped(args.backlog).map_or(String::new(), |queue| format!(", an accept queue of {queue}"));
     let described = described(&settings) + &queue;
-    let server = Server::bind(address, settings, log, control)
-        .with_context(|| format!("cannot listen at {}", args.listen))?;
+    let server =
+        Server::bind(address, settings, log, control).map_err(|error| cannot_listen(args, &error))?;
     say(&format!("serving at {} with {described}, seed {seed}; Ctrl-C stops", server.address()));
     let report = server.run()?;
     say(&told(&report, args.state));
@@ -105,7 +105,7 @@ fn serve_http(args: &ServeArgs, address: &Address, given: Given) -> Result<u8, F
 fn serve_serially(args: &ServeArgs, address: &Address, capacity: Rate, given: Given) -> Result<u8, Failure> {
     let settings = SerialSettings { capacity, backlog: args.backlog, body_bytes: args.body };
     let server = SerialServer::bind(address, settings, given.log, given.control)
-        .with_context(|| format!("cannot listen at {}", args.listen))?;
+        .map_err(|error| cannot_listen(args, &error))?;
     let backlog = capped(args.backlog).unwrap_or_else(|| args.backlog.to_string());
     say(&format!(
         "serving at {} with one connection at a time, {capacity}, and an accept queue of {backlog}; Ctrl-C stops",
@@ -139,8 +139,8 @@ fn serve_datagrams(args: &ServeArgs, address: SocketAddr, given: Given) -> Resul
         answers: !args.count,
         seed,
     };
-    let server = DatagramServer::bind(address, settings, log, control)
-        .with_context(|| format!("cannot listen at {}", args.listen))?;
+    let server =
+        DatagramServer::bind(address, settings, log, control).map_err(|error| cannot_listen(args, &error))?;
     say(&format!("serving UDP at {} with {does}, seed {seed}; Ctrl-C stops", server.address()));
     let DatagramReport { received, bytes, answered, rejected, unsent, dropped } = server.run()?;
     let dropped = dropped.map_or("an unknown number".to_owned(), |dropped| dropped.to_string());
@@ -149,6 +149,25 @@ fn serve_datagrams(args: &ServeArgs, address: SocketAddr, given: Given) -> Resul
          {dropped} dropped by the kernel"
     ));
     Ok(FINE)
+}
+
+/// Why nothing listens there, and where something can.
+fn cannot_listen(args: &ServeArgs, error: &io::Error) -> anyhow::Error {
+    let at = &args.listen;
+    let other = match error.kind() {
+        io::ErrorKind::AddrInUse if at.starts_with("unix:") => {
+            "name another path, or remove the file if nothing listens there"
+        }
+        io::ErrorKind::AddrInUse => "-l 127.0.0.1:0 takes a free port, and says which",
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 may be the system's: -l 127.0.0.1:0 takes a free one"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "name an address of this machine, such as -l 127.0.0.1:0, which takes a free port"
+        }
+        _ => "-l takes host:port or unix:/path/to/socket",
+    };
+    anyhow!("--listen {at}: cannot listen there: {error}; {other}")
 }
 
 /// What answers beyond loopback can be used against others by a forged sender: only on demand.

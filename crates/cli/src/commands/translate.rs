@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 
 pub(super) fn translate(args: &TranslateArgs) -> Result<u8, Failure> {
-    let made = translate::command(&args.command).map_err(Failure::usage)?;
+    let made = translate::command(&args.command).map_err(|error| Failure::usage(error).hiding_foreign())?;
     let argv: Vec<OsString> = made.words.iter().map(OsString::from).collect();
     let redactor = repeat::read(&argv).redactor;
     let shown: Vec<String> = made.words.iter().map(|word| redactor.hide(word).into_owned()).collect();

@@ -80,7 +80,7 @@ impl AuditSettings {
                 _ => None,
             },
             expect: args.expect,
-            time_scale: args.tolerance.map(|args::Tolerance::TimeScale(scale)| scale),
+            time_scale: args.tolerance,
             by_threads,
             percentiles: args.percentiles.clone(),
             quantiles: match args.quantiles {

@@ -5,8 +5,9 @@
 
 use super::scenario::Logs;
 use crate::args::{Beside, Given, LoadArgs, PhasesArgs, RunArgs, ThresholdArgs, Tolerance, ToleranceArgs};
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use headway_base::Nanos;
+use headway_base::answer::unescaped;
 use headway_engine::files;
 use headway_engine::manifest::STEP;
 use headway_stats::Threshold;
@@ -317,12 +318,32 @@ fn datagram(args: &RunArgs, target: &Target, headers: &[(String, String)], body:
             values.push(Override::flag("--body-file", "journey.0.send", "{}"));
             values.push(Override::text("--body-file", "journey.0.send", "file", file));
         }
+        (None, Ok(text)) if args.body.as_deref() == Some(text) && target.scheme != Scheme::Dns => {
+            values.push(Override::text("-b", "journey.0", SEND, &of_escapes(text)?));
+        }
         (None, Ok(text)) => values.push(Override::text("-b", "journey.0", SEND, text)),
         (None, Err(_)) => {
             bail!("-b -: standard input is no text; put the bytes into a file and give -b @FILE")
         }
     }
     Ok(made)
+}
+
+/// What a body of plain bytes stands for that was typed with escapes, which `--answer until:` has, too.
+///
+/// # Errors
+/// An escape that is none, or bytes that are no text.
+fn of_escapes(typed: &str) -> Result<String> {
+    let Some(bytes) = unescaped(typed) else {
+        bail!(
+            "-b: a \\ in it begins no escape; accepted are \\r, \\n, \\t, \\0, \\xHH, and \\\\ for the sign itself; -b @FILE sends a file as it is"
+        );
+    };
+    String::from_utf8(bytes).map_err(|_| {
+        anyhow!(
+            "-b: its escapes make bytes that are no UTF-8 text; put the bytes into a file and give -b @FILE"
+        )
+    })
 }
 
 /// The body that flags give.
@@ -359,8 +380,9 @@ pub(super) fn body(args: &RunArgs) -> Result<Body> {
         (Some(_), None) => ("-b @", behind.unwrap_or_default().to_owned()),
         (None, None) => return Ok(Body { bytes: Vec::new(), file: None }),
     };
-    let bytes =
-        files::read(Path::new(&file), files::MOST).with_context(|| format!("{lead}{file} cannot be read"))?;
+    let bytes = files::read(Path::new(&file), files::MOST).map_err(|error| {
+        anyhow!("{lead}{file} cannot be read: {error}; name a file, or write the body itself after -b")
+    })?;
     Ok(Body { bytes, file: Some(file) })
 }
 
@@ -513,9 +535,12 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
 
 /// What flags tolerate.
 pub(super) fn tolerances(args: &ToleranceArgs) -> Vec<Override> {
-    let one = |Tolerance::TimeScale(scale): &Tolerance| Override {
-        lead: "--tolerance time-scale=".to_owned(),
-        ..Override::text("", "tolerances", "time-scale", &scale.to_string())
+    let one = |tolerance: &Tolerance| {
+        let (name, value) = match tolerance {
+            Tolerance::TimeScale(scale) => ("time-scale", scale.to_string()),
+            Tolerance::SentShare(share) => ("sent-share", share.to_string()),
+        };
+        Override { lead: format!("--tolerance {name}="), ..Override::text("", "tolerances", name, &value) }
     };
     args.tolerances.iter().map(one).collect()
 }

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use headway_base::{Nanos, TimeScale};
 use headway_engine::plan_words::{Lengths, headline, lengths, of_logs, requests_of_work};
 use headway_engine::{RunSpec, plan_summary};
+use headway_report::format::time;
 use headway_stats::summary::PlanSummary;
 use headway_workload::plan::{Group, Source};
 use headway_workload::scenario::{Override, Scenario};
@@ -34,6 +35,8 @@ pub struct Load {
     pub lengths: Option<Lengths>,
     /// The longest lateness that is forgiven, where the user set one.
     pub time_scale: Option<TimeScale>,
+    /// Share of the plan that may stay unsent, where the user set one.
+    pub unsent: Option<f64>,
 }
 
 impl Load {
@@ -72,10 +75,41 @@ impl Load {
             assumed: Vec::new(),
             overridden: Vec::new(),
             time_scale: scenario.settings.time_scale,
+            unsent: scenario.settings.unsent,
             in_total: false,
             lengths,
             plan,
         }
+    }
+
+    /// Refuses a load of which no request is due while it is measured, by any shard.
+    ///
+    /// # Errors
+    /// There is none: how many there are on average, and what would have some.
+    pub(super) fn sends(&self) -> Result<()> {
+        // Plans of more arrivals have some for certain.
+        const MOST: f64 = 1e5;
+        let (plan, from) = (&self.plan, self.plan.measured_from);
+        let mut expected = 0.0;
+        for (number, group) in plan.groups.iter().enumerate() {
+            let Source::Arrivals { profile, .. } = &group.source else { return Ok(()) };
+            if profile.total() > MOST
+                || plan.sessions_of(number, Shard::WHOLE).any(|arrival| arrival.intended >= from)
+            {
+                return Ok(());
+            }
+            expected += profile.total() - profile.cumulative(from);
+        }
+        let longer = (plan.end() - from).as_secs_f64() / expected;
+        let one = match longer.is_finite() {
+            true => format!(" (one arrives in {} on average)", time(longer)),
+            false => String::new(),
+        };
+        bail!(
+            "{}: sends nothing: no request is due in the measured phase with seed {}; write a higher rate (-R) or a longer time (-d){one}",
+            self.headline,
+            plan.seed
+        )
     }
 
     /// What the first line says of the part that this process plays: `, shard 3/8 (JOB_COMPLETION_INDEX=3, SHARDS=8)`.
@@ -124,6 +158,7 @@ impl Load {
             warmup_s: seconds(|l| l.warmup),
             ramp_s: seconds(|l| l.ramp),
             overridden: self.overridden.clone(),
+            tolerated_unsent: self.unsent,
             time_scale_s: self.time_scale.map(|scale| scale.length().as_secs_f64()),
             ..plan_summary(&self.plan)
         }

@@ -94,6 +94,7 @@ impl RunSettings {
         }
         let mut file = scenario::asked(args, target.as_ref())?;
         let (mut load, mut scenario) = Load::resolve(&mut file, &args.load)?;
+        load.sends()?;
         let rates = args.load.rate.is_some() || args.load.phases.phases.is_some();
         load.in_total = file.is_made() && rates && args.connections.is_some();
         let Some(target) = target.or(scenario.target.take()) else {
@@ -149,6 +150,7 @@ impl RunSettings {
             sources: args.local_addr.iter().flat_map(|sources| sources.iter().copied()).collect(),
             target_is_mine: mine(args.target_is_mine.as_deref(), &target)?,
             on_wait: output::waits,
+            on_stuck: output::is_stuck,
             redactor: scenario.redactor.clone(),
             target,
         };

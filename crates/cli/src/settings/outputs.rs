@@ -17,6 +17,8 @@ enum Form {
     Printable,
     /// A report.
     Report,
+    /// Any file, to which it is added.
+    Appended,
     /// A new file.
     File,
     /// A folder.
@@ -48,6 +50,7 @@ impl<'a> Output<'a> {
     pub fn report(wanted: &'a Wanted) -> Output<'a> {
         let form = match wanted.output.made_of() {
             [Material::Log] => Form::File,
+            _ if wanted.appended => Form::Appended,
             _ if wanted.output.prints() => Form::Printable,
             _ => Form::Report,
         };
@@ -222,6 +225,9 @@ fn may_be_replaced(output: &Output<'_>) -> Result<()> {
     let of_a_run = place.parent().is_some_and(|folder| marks.iter().any(|name| folder.join(name).is_file()));
     if of_a_run && OF_A_RUN.iter().any(|name| place.file_name().is_some_and(|own| own == *name)) {
         bail!("{typed} belongs to a run folder, and its files are never overwritten; choose another name");
+    }
+    if output.form == Form::Appended {
+        return Ok(());
     }
     match is_a_report(path) {
         Ok(true) => Ok(()),

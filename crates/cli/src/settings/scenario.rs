@@ -43,9 +43,23 @@ pub struct File {
 /// Bytes of a body in which secrets are looked for.
 const MOST_LEARNT: usize = 1 << 20;
 
+/// What a verb takes in place of the file of a scenario.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Alternative {
+    /// A URL.
+    Url,
+    /// Nothing: it sends nothing.
+    Nothing,
+}
+
 impl File {
     /// Reads it; `-` is standard input. A list of targets becomes a scenario for users that come as `group` says.
-    pub(super) fn read(path: &str, group: &str) -> Result<File> {
+    pub(super) fn read(path: &str, group: &str, other: Alternative) -> Result<File> {
+        if path.contains("://") && other == Alternative::Nothing {
+            bail!(
+                "{path}: a URL, and a simulation sends nothing to one; name a scenario's file that holds a model, or - for standard input"
+            );
+        }
         if let Some(what) = advice::script(path) {
             bail!("{what}");
         }
@@ -55,14 +69,19 @@ impl File {
                 path => files::read(Path::new(path), files::MOST_OF_A_SCENARIO)?,
             };
             let text = String::from_utf8(bytes).context("it is not UTF-8 text")?;
+            if let Some(what) = advice::held(&text) {
+                bail!("{what}");
+            }
             if targets::is_one(&text) { targets::scenario(&text, group) } else { Ok(text) }
         };
         let text = read().map_err(|error| {
             let error = exit::in_words(&error);
-            anyhow!(
-                "the scenario {path} cannot be read: {error}; accepted are a scenario's file, - for standard input and, of a target, \
-                 a URL (http://127.0.0.1:8080/)"
-            )
+            let url = match other {
+                Alternative::Url => " or a URL (http://127.0.0.1:8080/)",
+                Alternative::Nothing => "",
+            };
+            let files = if url.is_empty() { " or - for standard input" } else { ", - for standard input" };
+            anyhow!("the scenario {path} cannot be read: {error}; accepted are a scenario's file{files}{url}")
         })?;
         Ok(File::of(path, text))
     }
@@ -201,7 +220,7 @@ impl Logs {
 /// Whatever the user can mend, in words.
 pub fn planned(args: &PlanArgs) -> Result<(File, Load, Vec<String>)> {
     let mut file = match args.target.as_deref() {
-        Some(path) if is_named(path) => File::read(path, flags::group(&args.load)?)?,
+        Some(path) if is_named(path) => File::read(path, flags::group(&args.load)?, Alternative::Url)?,
         target => {
             target.map(Target::parse).transpose()?;
             File::made(flags::bare(&args.load)?)
@@ -225,8 +244,8 @@ pub(super) fn asked(args: &RunArgs, target: Option<&Target>) -> Result<File> {
             if let Some((_, flag)) = sent.iter().find(|(given, _)| *given) {
                 bail!("{flag}: the steps of the scenario say what is sent (--set journey.0... changes one)");
             }
-            let mut file =
-                File::read(&args.target, flags::group(&args.load)?)?.hiding(args.secrets.redactor());
+            let mut file = File::read(&args.target, flags::group(&args.load)?, Alternative::Url)?
+                .hiding(args.secrets.redactor());
             for (name, value) in flags::headers(args, None)? {
                 file.push([Override::text(&format!("-H {name}:"), "headers", &name, &value)]);
             }

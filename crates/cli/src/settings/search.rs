@@ -1,16 +1,16 @@
 //! A search, resolved and checked: what would keep it from ending is found before anything is sent.
 
-use super::scenario::{File, demands};
+use super::scenario::{Alternative, File, demands};
 use super::{RunSettings, bounds, flags, load::Load, new_seed, sim};
 use crate::args::{Given, Named, OutputArgs, RunArgs, SearchArgs, Setting};
 use crate::settings::is_named;
 use anyhow::{Context as _, Result, bail};
-use headway_base::Rate;
+use headway_base::{Answer, Rate};
 use headway_engine::compare::Across;
 use headway_engine::experiment::search::{SearchSpec, beside, rate_of_what, seed_of};
 use headway_engine::simulate::bounded;
 use headway_engine::{Backend, RunSpec, Sim};
-use headway_report::format::{count, plural, rate, time};
+use headway_report::format::{plural, rate, time};
 use headway_stats::search::{Bounds, RateOf};
 use headway_stats::thresholds::check_steps;
 use headway_workload::Shard;
@@ -57,6 +57,9 @@ impl SearchSettings {
         let mut redactors = Vec::new();
         let mut add = |(base, backend, target, redactor): Subject| {
             let base = RunSpec { keep: None, ..base };
+            // Users who send datagrams that nobody answers wait for nothing.
+            let one_way = matches!(&backend, Backend::Live(live) if live.answer == Some(Answer::None));
+            let bracket = args.from.is_some() && args.to.is_some();
             specs.push(SearchSpec {
                 base,
                 backend,
@@ -64,6 +67,7 @@ impl SearchSettings {
                 bounds,
                 budget: args.budget,
                 folder: None,
+                probe: !args.no_probe && !bracket && !one_way,
                 baseline: None,
             });
             redactors.push(redactor);
@@ -92,15 +96,14 @@ impl SearchSettings {
             let of = rate_of_what(&spec.base.plan)?;
             let bounds = if of == RateOf::Users { users(args, spec)? } else { rates(args)? };
             spec.bounds = bounds;
-            let (least, shortest) = (spec.fewest_requests()?, spec.shortest_trial()?);
+            let shortest = spec.shortest()?;
             if shortest > args.budget {
                 bail!(
-                    "--budget {}: a trial that shows these thresholds to hold takes at least {} requests and twenty times the limit, which are \
-                     {} at {}; write a longer --budget, a higher --from, or a lower limit",
+                    "--budget {}: one trial at {} lasts {}: a hundred times the limit, and 200 requests; write a longer --budget, a higher \
+                     --from, or a lower limit",
                     args.budget,
-                    count(least),
-                    time(shortest.as_secs_f64()),
-                    if of == RateOf::Users { plural(bounds.from as u64, "user") } else { rate(bounds.from) }
+                    if of == RateOf::Users { plural(bounds.from as u64, "user") } else { rate(bounds.from) },
+                    time(shortest.as_secs_f64())
                 );
             }
         }
@@ -213,7 +216,8 @@ fn rates(args: &SearchArgs) -> Result<Bounds> {
 
 /// The scenario's model.
 fn simulated(args: &SearchArgs, run: &RunArgs, words: &[String]) -> Result<Subject> {
-    let mut file = File::read(&run.target, "{ arrive: { rate: 50/s } }")?.hiding(run.secrets.redactor());
+    let mut file = File::read(&run.target, "{ arrive: { rate: 50/s } }", Alternative::Nothing)?
+        .hiding(run.secrets.redactor());
     file.set(&run.set);
     file.push(flags::tolerances(&run.tolerances));
     file.push(run.load.seed.map(|seed| Override::flag("--seed", "seed", &seed.to_string())));

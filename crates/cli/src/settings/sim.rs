@@ -1,6 +1,6 @@
 //! A simulation of a scenario file, read and checked: one run, or a study of several.
 
-use super::scenario::{File, demands};
+use super::scenario::{Alternative, File, demands};
 use super::study::{self, StudySettings};
 use super::{Load, bounds, flags, new_seed, shard};
 use crate::args::{OutputArgs, SimArgs};
@@ -64,7 +64,7 @@ impl SimSettings {
 
 /// The scenario file, with what `--set` says.
 fn read(args: &SimArgs) -> Result<File> {
-    Ok(flagged(File::read(&args.scenario, "{ arrive: { rate: 50/s } }")?, args))
+    Ok(flagged(File::read(&args.scenario, "{ arrive: { rate: 50/s } }", Alternative::Nothing)?, args))
 }
 
 /// A scenario file with what its flags say.

@@ -87,13 +87,13 @@ fn unsteady_simulation(why_not: &str) -> TempDir {
 }
 
 #[test]
-fn a_threshold_on_an_old_simulation_without_a_steady_state_is_not_judged() {
+fn a_threshold_on_an_old_simulation_without_a_steady_state_is_decided_by_its_value() {
     let why = "the rate of the plan varies within the measured phase";
     let folder = unsteady_simulation(why);
     let thresholds = ["report", "--threshold", "p(90)<1us"];
     let (code, seen) = headway(&thresholds, &[folder.path()]);
     let time = &seen["thresholds"][0];
-    assert_eq!((code, &time["outcome"]), (99, &"not-judged".into()));
+    assert_eq!((code, &time["outcome"], &time["open"]), (99, &"crossed".into(), &"data".into()));
     assert!(time["value"].is_number(), "{time}");
     assert_eq!(time["reason"]["why"], "not-steady");
     assert_eq!(time["reason"]["text"], format!("no steady state: {why}"));
@@ -102,7 +102,8 @@ fn a_threshold_on_an_old_simulation_without_a_steady_state_is_not_judged() {
     let failures = ["report", "--threshold", "failed: rate<1%", "--threshold", "failed: count<1"];
     let (code, seen) = headway(&failures, &[folder.path()]);
     let [rate, count] = [0, 1].map(|i| &seen["thresholds"][i]);
-    assert_eq!((code, &rate["outcome"], &rate["value"]), (99, &"not-judged".into(), &0.0.into()));
+    assert_eq!((code, &rate["outcome"], &rate["value"]), (0, &"passed".into(), &0.0.into()));
+    assert_eq!(rate["open"], "data");
     assert_eq!(rate["reason"]["why"], "not-steady");
     assert_eq!((&count["outcome"], &count["value"]), (&"passed".into(), &0.0.into()));
     // The folder as it was stored has one, and the same threshold is crossed.

@@ -31,7 +31,12 @@ fn planned(index: u32) -> HashSet<u64> {
 
 /// The folder of shard `index`, with its records as `change` leaves them.
 fn shard(at: &Path, index: u32, change: impl Fn(&mut Vec<headway_base::Record>)) -> PathBuf {
-    let mut own = manifest(&recorded());
+    shard_of(at, index, manifest(&recorded()).zero_unix_ns, change)
+}
+
+/// The same of a run that began at that instant.
+fn shard_of(at: &Path, index: u32, zero: i64, change: impl Fn(&mut Vec<headway_base::Record>)) -> PathBuf {
+    let mut own = headway_engine::Manifest { zero_unix_ns: zero, ..manifest(&recorded()) };
     own.plan.shard = format!("{index}/{COUNT}");
     let mine = planned(index);
     let mut rows = rows();
@@ -246,9 +251,7 @@ fn destination(at: &Path, ended: &[u32], start: i128) -> PathBuf {
     fs::write(dest.join("run.json"), document(&run)).unwrap();
     for &index in ended {
         let folder = dest.join(index.to_string());
-        fs::rename(shard(at, index, |_| {}), &folder).unwrap();
-        let began = headway_engine::Manifest { zero_unix_ns: zero, ..manifest(&folder) };
-        fs::write(folder.join("plan.json"), began.json().unwrap()).unwrap();
+        fs::rename(shard_of(at, index, zero, |_| {}), &folder).unwrap();
         let claim = Claim { host: format!("node-{index}"), pid: 1, at_unix_ns: start };
         fs::write(folder.join("claim.json"), document(&claim)).unwrap();
         let bytes = fs::metadata(folder.join("records.arrow")).unwrap().len();

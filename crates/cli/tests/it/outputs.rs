@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 fn wanted(flag: &'static str, path: &Path) -> Wanted {
     let output = headway_report::find(&flag[2..]).unwrap();
-    Wanted { flag, output, path: path.to_owned() }
+    Wanted { flag, output, path: path.to_owned(), appended: false }
 }
 
 enum Placed<'a> {

@@ -124,3 +124,62 @@ fn the_url_of_a_collector_shows_the_names_of_its_query_alone() {
         "headway run h '--otlp=http://c?a=<redacted>' --otlp-every 9s --seed 7"
     );
 }
+
+#[test]
+fn bodies_in_which_nothing_is_secret_are_repeated_and_others_are_not() {
+    let body = |body: &str| {
+        let argv: Vec<OsString> = ["headway", "run", "h", "-b", body].iter().map(OsString::from).collect();
+        read(&argv).words[4].clone()
+    };
+    for kept in [
+        r#"{"a":1}"#,
+        r#"{"user":{"name":"me","tags":["x","y"]},"note":"two words"}"#,
+        "{}",
+        "name=me&n=5",
+        "q=&n=1",
+        "@pin.json",
+        "-",
+    ] {
+        assert_eq!(body(kept), kept);
+    }
+    for hidden in [
+        // Nobody knows what a text without names is.
+        "hunter2",
+        "AUTH hunter2\r\n",
+        r#""hunter2""#,
+        r#"["hunter2"]"#,
+        "",
+        // Names of secrets, however deep, and within texts.
+        r#"{"password":"hunter2","x":1}"#,
+        r#"{"login":[{"apiKey":5}]}"#,
+        r#"{"inner":"{\"password\":\"hunter2\"}"}"#,
+        r#"{"inner":"token=hunter2"}"#,
+        r#"{"url":"http://me:hunter2@h/"}"#,
+        "name=me&pin=1234",
+        "pin=1234",
+        "a=b&user[password]=hunter2",
+        "x=token%3Dhunter2",
+        // The padding of Base64.
+        "hunter2=",
+        // What looks like a key, under any name.
+        r#"{"x":"sk-4eC39HqLyjWDarjtT1zdp7dc"}"#,
+        "x=eyJhbGciOiJIUzI1NiJ9.e30",
+        // No JSON, though it begins like it.
+        r#"{"password":"hunter2""#,
+        "<password>hunter2</password>",
+    ] {
+        let shown = body(hidden);
+        assert_eq!(shown, "<redacted>", "{hidden}");
+    }
+    let shown = |line: &[&str]| repeat(line);
+    // Names that the user adds, and values that are secrets elsewhere.
+    assert!(
+        shown(&["headway", "run", "h", "--data", r#"{"door":1}"#, "--redact", "door"])
+            .contains("--data '<redacted>'")
+    );
+    assert!(
+        shown(&["headway", "run", "h", "-H", "Authorization: Bearer hunter2", "-b", r#"{"a":"hunter2"}"#])
+            .contains("-b '<redacted>'")
+    );
+    assert!(shown(&["headway", "run", "h", "--data", r#"{"a":1}"#]).contains(r#"--data '{"a":1}'"#));
+}

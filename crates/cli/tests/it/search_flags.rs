@@ -118,6 +118,7 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("from", &["--from", "7/s"], Obeyed, Obeyed),
     ("to", &["--to", "70/s"], Obeyed, Obeyed),
     ("precision", &["--precision", "7%"], Obeyed, Obeyed),
+    ("no_probe", &["--no-probe"], Obeyed, Obeyed),
     ("budget", &["--budget", "700m"], Obeyed, Obeyed),
     // There is a URL beside it.
     ("targets", &["--target", "a=http://127.0.0.1:9/"], Refused, Refused),

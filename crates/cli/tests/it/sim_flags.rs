@@ -24,11 +24,11 @@ fn error(model: &str, flags: &[&str]) -> String {
 fn a_sweep_is_blamed_for_its_values_and_not_for_mistakes_of_the_file() {
     for spec in ["rate=0..100/10", "rate=100,0"] {
         let said = error("{ service: 1ms }", &["--sweep", spec]);
-        assert!(said.starts_with("--sweep rate=0: error: no users would come"), "{said}");
+        assert!(said.starts_with("--sweep rate=0: no users would come"), "{said}");
         assert!(said.contains("| rate=0\n") && said.contains("write a value above 0"), "{said}");
     }
     let said = error("{ servise: 1ms }", &["--sweep", "rate=10,20"]);
-    assert!(said.starts_with("error: ") && said.contains("did you mean service?"), "{said}");
+    assert!(said.contains(" has no key 'servise'") && said.contains("did you mean service?"), "{said}");
 }
 
 #[test]

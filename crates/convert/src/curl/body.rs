@@ -88,9 +88,9 @@ fn encoded(value: &str) -> Result<String> {
     Ok(format!("{name}{equals}{content}"))
 }
 
-/// The values of `-F`, in order.
+/// The values of `-F`, in order, each with its text as given.
 #[derive(Default)]
-pub(super) struct Form(Vec<Part>);
+pub(super) struct Form(Vec<(Part, String)>);
 
 impl Form {
     pub(super) fn is_empty(&self) -> bool {
@@ -135,21 +135,24 @@ impl Form {
             }
             None => PartContent::Text(Text::literal(&content)),
         };
-        self.0.push(part);
+        self.0.push((part, content));
         Ok(())
     }
 
     fn parts(&self, secrets: &mut Secrets) -> Vec<Part> {
-        let mut parts = self.0.clone();
-        for part in &mut parts {
+        let one = |(part, given): &(Part, String)| {
+            let mut part = part.clone();
             if let PartContent::Text(text) = &mut part.content
-                && is_secret_field(&part.name)
-                && !text.as_str().is_empty()
+                && !given.is_empty()
             {
-                *text = secrets.field(&part.name, text.as_str());
+                *text = match is_secret_field(&part.name) {
+                    true => secrets.field(&part.name, given),
+                    false => secrets.text(&part.name, given, &format!("the field {}", part.name)),
+                };
             }
-        }
-        parts
+            part
+        };
+        self.0.iter().map(one).collect()
     }
 }
 

@@ -285,3 +285,32 @@ fn what_cannot_be_done_says_why() {
     let globoff = journey("curl -g 'http://a/{b}[1]'");
     assert!(globoff.starts_with("  - get: \"/{b}[1]\"\n"), "{globoff}");
 }
+
+#[test]
+fn secrets_of_bodies_are_not_written_whatever_their_type() {
+    for command in [
+        r#"curl http://h/a -d '{"password":"MKA1"}'"#,
+        r#"curl http://h/a -d '{"a":{"passwords":["MKA1","MKA12=x"]},"n":[{"key":"token","value":"MKA13"}]}'"#,
+        r#"curl http://h/a -H 'content-type: application/json' -d '{"pin":{"code":"MKA1"},"n":[{"field":"token","value":"MKA13"}]}'"#,
+        r#"curl http://h/a -H 'content-type: application/json' -d '{"otp":1MKA}' -d '{"pin": 998877}'"#,
+        r#"curl http://h/a -H 'content-type: application/json' -d '{"pin": 998877}'"#,
+        "curl http://h/a -H 'content-type: text/plain' -d 'password=MKA2'",
+        "curl http://h/a -H 'content-type: text/xml' -d '<a><password>MKA2</password></a>'",
+        "curl http://h/a -H 'X-Foo: Bearer MKA3'",
+        "curl http://h/a -H 'X-Foo: bearer mka'",
+        "curl 'http://h/a?to=http%3A%2F%2Fh%2F%3Ftoken%3DMKA4'",
+        "curl http://h/a -d 'to=http%3A%2F%2Fh%2F%3Ftoken%3DMKA4&x=y'",
+        r#"curl http://h/a -F 'meta={"password":"MKA5 ${x} {{y}}"}'"#,
+    ] {
+        let made = super::scenario(&[command.to_owned()]).unwrap();
+        let shown = format!("{}{}", made.scenario, made.notes.join(" "));
+        assert!(
+            !shown.contains("MKA") && !shown.contains("mka") && !shown.contains("998877"),
+            "{command}: {shown}"
+        );
+        assert!(
+            shown.contains("${HEADWAY_SECRET_") && shown.contains("Secrets are not written down"),
+            "{shown}"
+        );
+    }
+}

@@ -46,7 +46,10 @@ fn posted(step: &mut Step, post: &Post, kind: Option<&str>, secrets: &mut Secret
 
 fn part(param: &Param, step: &mut Step, secrets: &mut Secrets) -> Part {
     let value = decoded(step, &param.value, param.encoding.as_deref(), &format!("the field {}", param.name));
-    let (mut filename, mut content) = (param.file.clone(), PartContent::Text(Text::literal(&value)));
+    let (mut filename, mut content) = (
+        param.file.clone(),
+        PartContent::Text(secrets.text(&param.name, &value, &format!("the field {}", param.name))),
+    );
     match &param.file {
         Some(file) if value.is_empty() => {
             step.lack(format!("The recording does not hold the file {file}: put it beside this scenario."));

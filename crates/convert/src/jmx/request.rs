@@ -130,7 +130,8 @@ impl<'p> Conversion<'p, '_> {
         if let (true, Some(value)) = (is_secret_parameter(&name_text), literal) {
             return self.secret_parameter(&name_text, &value);
         }
-        part.text(&mut self.values)
+        let secrets = &mut self.draft.secrets;
+        part.text_with(&mut self.values, |text| secrets.text("URL", text, "a URL"))
     }
 
     fn secret_parameter(&mut self, name: &str, value: &str) -> Text {
@@ -269,7 +270,10 @@ impl<'p> Conversion<'p, '_> {
             Some(value) if is_secret_field(name) || is_secret_parameter(name) => {
                 self.draft.secrets.field(name, &value)
             }
-            _ => value.text(&mut self.values),
+            _ => {
+                let (secrets, of) = (&mut self.draft.secrets, format!("the field {name}"));
+                value.text_with(&mut self.values, |text| secrets.text(name, text, &of))
+            }
         }
     }
 
@@ -336,7 +340,11 @@ impl<'p> Conversion<'p, '_> {
         let mut out = Text::literal("");
         for argument in arguments {
             let hidden = self.secrets_of_json(&argument.value);
-            out = out.and(&argument.value.text_with(&mut self.values, |text| hide(text, &hidden)));
+            let secrets = &mut self.draft.secrets;
+            out = out.and(&argument.value.text_with(&mut self.values, |text| match hidden.is_empty() {
+                true => secrets.text("BODY", text, "the body"),
+                false => hide(text, &hidden),
+            }));
         }
         step.body = Body::Text(out);
     }
@@ -348,7 +356,7 @@ impl<'p> Conversion<'p, '_> {
         let filled = body.filled(&self.values, |i| (STAND_IN + i as u64).to_string());
         let Ok(json) = serde_json::from_str::<Value>(&filled) else { return Vec::new() };
         let mut found = Vec::new();
-        secret_members(&json, &mut found);
+        secret_members(&json, None, &mut found);
         let is_own = |text: &String| !text.contains(&(STAND_IN / 100).to_string());
         let found = found.into_iter().filter(|(_, value)| !value.is_empty() && is_own(value));
         found
@@ -462,13 +470,13 @@ fn hide(text: &str, hidden: &[(String, Text)]) -> Text {
 }
 
 /// Members of a JSON value whose names are those of secrets, and their texts.
-fn secret_members(json: &Value, found: &mut Vec<(String, String)>) {
+fn secret_members(json: &Value, within: Option<&str>, found: &mut Vec<(String, String)>) {
     match json {
-        Value::Array(items) => items.iter().for_each(|item| secret_members(item, found)),
-        Value::Object(members) => members.iter().for_each(|(name, value)| match value {
-            Value::String(text) if is_secret_field(name) => found.push((name.clone(), text.clone())),
-            value => secret_members(value, found),
+        Value::Array(items) => items.iter().for_each(|item| secret_members(item, within, found)),
+        Value::Object(members) => members.iter().for_each(|(name, value)| {
+            secret_members(value, within.or(Some(name.as_str()).filter(|name| is_secret_field(name))), found);
         }),
+        Value::String(text) => found.extend(within.map(|name| (name.to_owned(), text.clone()))),
         _ => {}
     }
 }

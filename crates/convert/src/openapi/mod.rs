@@ -60,7 +60,9 @@ pub fn scenario(file: &str, text: &str, choices: &Choices) -> Result<Converted> 
         Some(version) => {
             bail!("{}: openapi is '{version}', and 3.0 or 3.1 is read", document.place(root.get("openapi")))
         }
-        None => bail!("{file}:1: this is no OpenAPI document: `openapi: 3.0.x` or `3.1.x` is missing"),
+        None => bail!(
+            "{file}:1: this is no OpenAPI document: `openapi: 3.0.x` or `3.1.x` is missing; name an OpenAPI 3.0 or 3.1 document"
+        ),
     }
     let mut conversion =
         Conversion { document: &document, draft: Draft::default(), made_up: Vec::new(), work: 0 };

@@ -128,6 +128,55 @@ pub fn script(path: &str) -> Option<String> {
     Some(format!("{path} is a {what} of {tool}. {way}"))
 }
 
+/// What a text is that was given as a scenario, and what to do with it, where it is another tool's script or plan or another kind of
+/// document; nothing where it may be a scenario. Only its beginning is looked at.
+pub fn held(text: &str) -> Option<String> {
+    const SCENARIO: &str = "what it sends is written here as a scenario (docs/scenarios.md)";
+    let is_comment = |line: &&str| {
+        let line = line.trim_start();
+        line.is_empty() || ["//", "/*", "*", "#", "--"].iter().any(|mark| line.starts_with(mark))
+    };
+    let first = text.trim_start_matches('\u{feff}').lines().find(|line| !is_comment(line))?.trim();
+    let begins = |words: &[&str]| words.iter().any(|word| first.starts_with(word));
+    if begins(&[
+        "import ",
+        "export ",
+        "const ",
+        "let ",
+        "var ",
+        "function ",
+        "'use strict'",
+        "\"use strict\"",
+    ]) && !first.contains(" as python")
+        && (first.ends_with(';') || first.contains(['\'', '"', '(', '{', '=']))
+    {
+        return Some(format!("it is a script in JavaScript, as of k6; {SCENARIO}"));
+    }
+    if begins(&["import ", "from "]) && (text.contains("locust") || first.contains(" import ")) {
+        return Some(format!("it is a script in Python, as of Locust; {SCENARIO}"));
+    }
+    if begins(&["wrk.", "request =", "local "]) {
+        return Some(format!("it is a script in Lua, as of wrk; {SCENARIO}"));
+    }
+    if begins(&["<?xml", "<jmeterTestPlan"]) && text.contains("<jmeterTestPlan") {
+        return Some("it is a test plan of JMeter; headway from-jmx FILE makes a scenario of it".to_owned());
+    }
+    if begins(&["<"]) {
+        return Some("it is XML or HTML, and a scenario is YAML (docs/scenarios.md)".to_owned());
+    }
+    if begins(&["openapi:", "swagger:"]) || first.starts_with('{') && text.contains("\"openapi\"") {
+        return Some(
+            "it is an OpenAPI document; headway from-openapi FILE makes a scenario of it".to_owned(),
+        );
+    }
+    if first.starts_with('{') && text.contains("\"log\"") && text.contains("\"entries\"") {
+        return Some(
+            "it is a recording of a browser (HAR); headway from-har FILE makes a scenario of it".to_owned(),
+        );
+    }
+    None
+}
+
 /// The first word with one dash and several letters which is an option of a tool that writes them so (`-rate=50`), and its
 /// value.
 fn whole(words: &[String]) -> Option<(String, Option<String>)> {

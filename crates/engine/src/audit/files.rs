@@ -10,6 +10,7 @@ use headway_base::Nanos;
 use headway_import::{Clock, Facts, Finished, Outcomes, Stamps};
 use headway_stats::Summary;
 use headway_stats::summary::{AuditFile, StampsHow, Stream, UnreadableRow, Why};
+use headway_workload::redact::Redactor;
 use jiff::tz::TimeZone;
 use std::path::Path;
 
@@ -17,7 +18,7 @@ use std::path::Path;
 pub(super) fn of_results(finished: &Finished) -> AuditFile {
     let examples = finished.examples.iter().map(|e| UnreadableRow {
         line: e.line,
-        found: e.found.clone(),
+        found: Redactor::default().hide_foreign(&e.found).into_owned(),
         expected: e.expected.clone(),
     });
     AuditFile {

@@ -9,12 +9,14 @@ use super::watch::{Reading, Watch};
 use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Nanos, Record};
-use headway_import::{Clock, Facts, Names, Rows, Stamps};
+use headway_import::{Clock, Facts, Names, Rows, Stamps, Tables};
 use headway_records::spool::MEMORY;
 use headway_records::{Spool, Spooled};
 use headway_report::words::why::stamps_how;
 use headway_stats::audit::Survey;
 use headway_stats::summary::{AuditFile, StampsHow, Stream};
+use headway_workload::redact::Redactor;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -129,11 +131,25 @@ impl Read {
     }
 }
 
+/// Where rows are read to: labels and messages come from files of anybody's, and are shown without secrets.
+pub(super) fn rows() -> Rows {
+    let tables = Tables {
+        labels: Names::shown_by(|label| changed(label, Redactor::default().hide(label))),
+        messages: Names::shown_by(|message| changed(message, Redactor::default().hide_foreign(message))),
+        ..Tables::default()
+    };
+    Rows { tables, ..Rows::default() }
+}
+
+fn changed(text: &str, hidden: Cow<'_, str>) -> Option<String> {
+    (hidden != text).then(|| hidden.into_owned())
+}
+
 /// Reads all files.
 pub(super) fn read_all(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Read, Error> {
     let progress = headway_import::source::Progress::default();
     let mut reading = Reading::new(watch, &settings.files, progress.clone());
-    let mut rows = Rows::default();
+    let mut rows = rows();
     let mut files: Vec<FileRead> = Vec::new();
     let unreadable = Unreadable::create(settings.exports.unreadable.as_deref())?;
     let read = read_files(settings, &mut rows, &mut files, &mut reading, &progress, &unreadable);

@@ -45,6 +45,10 @@ use headway_stats::summary::Stream;
 /// # Errors
 /// A file that cannot be read or audited (exit 2, naming it), a selection that selects nothing, a full disk.
 pub fn audit(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Summary, Error> {
+    judged(settings, watch).map_err(Error::without_secrets)
+}
+
+fn judged(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Summary, Error> {
     let mut read = first_pass::read_all(settings, watch)?;
     unused::note_log_format(settings, &read, watch);
     let stream = stream(settings, &read)?;

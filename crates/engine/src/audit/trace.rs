@@ -5,8 +5,8 @@ use crate::Error;
 use anyhow::anyhow;
 use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos};
+use headway_import::Options;
 use headway_import::source::Progress;
-use headway_import::{Options, Rows};
 use headway_workload::arrivals::{Logged, MOST_LOGGED};
 use std::path::Path;
 
@@ -20,8 +20,12 @@ const MOST_UNREADABLE: f64 = 0.01;
 /// It cannot be read, more than 1 % of its rows cannot, none of its requests arrived by themselves, or there are more than
 /// [`MOST_LOGGED`].
 pub fn trace(path: &Path) -> Result<Logged, Error> {
+    read(path).map_err(Error::without_secrets)
+}
+
+fn read(path: &Path) -> Result<Logged, Error> {
     let shown = path.display();
-    let mut rows = Rows::default();
+    let mut rows = super::first_pass::rows();
     let mut input = Input::open(path, &Options::default(), Progress::default())?;
     let mut logged = Logged::default();
     let mut rest = 0_u64;

@@ -1,4 +1,4 @@
-//! Whether two runs are comparable: the same plan, VALID loads, the same notes; and in what else they differ.
+//! Whether two runs are comparable: the same plan and VALID loads; and in what else they differ, notes among it.
 
 use super::invalid;
 use super::load::{Loaded, Recorded};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What users noted, by key.
 type Notes = BTreeMap<String, String>;
 
-/// In what two runs may differ: parts of a plan, and keys of notes.
+/// In what two runs may differ: parts of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Across(pub Vec<String>);
 
@@ -42,10 +42,10 @@ impl Across {
         self.0.iter().any(|own| own == what)
     }
 
-    /// Refuses what is neither part of a plan, nor one of the `notes`, nor one of `more`.
+    /// Refuses what is neither part of a plan nor one of `more`; a note of the runs needs no permission.
     pub(crate) fn is_known(&self, notes: &BTreeSet<&str>, more: &[&str]) -> Result<(), Error> {
         for own in &self.0 {
-            let known = || PARTS.into_iter().chain(more.iter().copied()).chain(notes.iter().copied());
+            let known = || PARTS.into_iter().chain(more.iter().copied());
             // What a plan is taken apart into has names of groups behind `of`.
             let part = own.split(" of ").next().unwrap_or(own);
             if known().any(|name| name == own || name == part) || part.ends_with("timeout") {
@@ -53,15 +53,15 @@ impl Across {
             }
             let near =
                 nearest(own, known()).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-            return Err(Error::usage(anyhow!(
-                "--across {own}: no run has such a note, and it is no part of a plan{near} (parts: {}; notes: {})",
-                [&PARTS[..], more].concat().join(", "),
-                if notes.is_empty() {
-                    "none".to_owned()
-                } else {
-                    notes.iter().copied().collect::<Vec<_>>().join(", ")
-                },
-            )));
+            return Err(Error::usage(match notes.contains(own.as_str()) {
+                true => {
+                    anyhow!("--across {own}: notes may differ in any comparison; leave --across {own} out")
+                }
+                false => anyhow!(
+                    "--across {own}: it is no part of a plan{near} (parts: {})",
+                    [&PARTS[..], more].concat().join(", "),
+                ),
+            }));
         }
         Ok(())
     }
@@ -104,12 +104,7 @@ pub(super) fn look(
             false => obstacles.push(Incomparable::Plan(difference)),
         }
     }
-    for difference in of_notes(&a.run.notes, &b.run.notes) {
-        match across.allows(&difference.what) {
-            true => differs.push(difference),
-            false => obstacles.push(Incomparable::Note(difference)),
-        }
-    }
+    differs.extend(of_notes(&a.run.notes, &b.run.notes));
     let several = |one: &Loaded| one.labels.len() > 1;
     if several(a) && several(b) && !a.labels.iter().any(|label| b.labels.contains(label)) {
         obstacles.push(Incomparable::Labels);

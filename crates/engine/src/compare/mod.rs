@@ -85,7 +85,7 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
             point: String::new(),
             observed: [base, own],
             not_computed: pair.map(|one| &one.run.not_computed),
-            same_arrivals: found.same_arrivals,
+            same_arrivals: found.same_arrivals || same_draws(pair.map(|one| one.study.as_ref())),
             same_records: found.same_records,
             obstacles: found.obstacles,
             differs: found.differs,
@@ -106,7 +106,7 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
             point: of.name.clone(),
             observed: [&observed[0], &observed[1]],
             not_computed: [&nothing, &nothing],
-            same_arrivals: false,
+            same_arrivals: same_draws(of.studies.map(Some)),
             same_records: false,
             obstacles: found.obstacles,
             differs: found.differs,
@@ -130,6 +130,12 @@ pub fn is_incomparable(comparison: &Comparison) -> bool {
 /// A study of several points.
 fn several(one: &Loaded) -> Option<&Study> {
     one.study.as_ref().filter(|study| study.points.len() != 1)
+}
+
+/// Whether replications of two studies have the same draws, one by one: those of one seed do, whatever else differs.
+fn same_draws(studies: [Option<&Study>; 2]) -> bool {
+    let drawn = |study: &Study| (study.seed, study.replications);
+    matches!(studies, [Some(a), Some(b)] if drawn(a) == drawn(b))
 }
 
 /// A point that two studies have.

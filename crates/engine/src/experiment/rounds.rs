@@ -9,6 +9,7 @@ use crate::{Backend, Error, Keep, Observer, Place, RunSpec};
 use headway_base::Batch;
 use headway_base::random::Stream;
 use headway_live::Control;
+use headway_stats::Summary;
 use headway_stats::comparison::{
     Compared, Comparison, Condition, Difference, FEWEST_ROUNDS, Incomparable, Observed, Observing, Round,
     Rounds, compare_rounds,
@@ -48,14 +49,14 @@ pub struct Contender {
 pub trait Going {
     /// That run of that round, from 0, begins.
     fn begins(&mut self, round: u64, name: &str);
-    /// It has ended, with that verdict.
-    fn ended(&mut self, verdict: Option<LoadVerdict>);
+    /// It has ended, with that summary.
+    fn ended(&mut self, summary: &Summary);
 }
 
 /// No observer.
 impl Going for () {
     fn begins(&mut self, _: u64, _: &str) {}
-    fn ended(&mut self, _: Option<LoadVerdict>) {}
+    fn ended(&mut self, _: &Summary) {}
 }
 
 /// What rounds came to.
@@ -94,6 +95,11 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
     let mut invalid_rounds = vec![0usize; runs.len()];
     let mut interrupted = false;
     for r in 0..spec.rounds {
+        // Where too few VALID rounds can be left, the others show nothing.
+        let invalid = invalid_rounds.iter().max().map_or(0, |most| *most as u64);
+        if invalid > 0 && spec.rounds - invalid < FEWEST_ROUNDS as u64 {
+            break;
+        }
         let mut places: Vec<usize> = (0..runs.len()).collect();
         // Fisher and Yates (1938).
         for i in (1..places.len()).rev() {
@@ -124,7 +130,7 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
                 break;
             }
             let load = result.summary.verdict.load;
-            going.ended(load);
+            going.ended(&result.summary);
             round.loads[place] = load;
             invalid_rounds[place] += usize::from(load == Some(LoadVerdict::Invalid));
             told.warmup_s = measured.start.as_secs_f64();

@@ -105,11 +105,10 @@ impl Destination {
             };
             return Err(Error::NotADestination { place, why });
         };
-        if run.schema != SCHEMA || run.shards == 0 {
-            let found = format!("schema {}, {} shards", run.schema, run.shards);
-            return Err(Error::Unreadable(anyhow::anyhow!(
-                "{place}/{RUN}: {found}; accepted: schema {SCHEMA} and 1 shard or more"
-            )));
+        // Nothing is made room for by a number that no run has.
+        if run.schema != SCHEMA || Shard::new(0, run.shards).is_err() {
+            let (schema, shards) = (run.schema, run.shards);
+            return Err(Error::NotARun { place: format!("{place}/{RUN}"), schema, shards });
         }
         Ok(Destination { store, run })
     }

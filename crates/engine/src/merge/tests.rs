@@ -401,6 +401,18 @@ fn what_is_no_destination_of_one_run_is_refused() {
         run.of = timed(|timing| timing.start_at = Some(StartAt::Unix(5)));
     };
     refused(of_run(started).path(), &["the start, in ns since 1970, is"]);
+    refused(of_run(|run| run.shards = 0).path(), &["run.json: schema ", ", 0 shards", "1 to 65,536 shards"]);
+    refused(of_run(|run| run.shards = 65_537).path(), &[", 65537 shards", "1 to 65,536 shards"]);
+    refused(of_run(|run| run.shards = u32::MAX).path(), &[", 4294967295 shards", "1 to 65,536 shards"]);
+    let moved = with(&|at| {
+        let path = at.join("1").join(folder::PLAN);
+        let zero = manifest(1).zero_unix_ns;
+        let text = fs::read_to_string(&path).unwrap();
+        let later = text.replace(&zero.to_string(), &(zero + 3_600_000_000_000).to_string());
+        assert_ne!(text, later);
+        fs::write(path, later).unwrap();
+    });
+    refused(moved.path(), &["zero_unix_ns in plan.json is ", ", and the log beside it says "]);
     // A folder that was copied is no other shard.
     let twice = with(&|at| {
         fs::remove_dir_all(at.join("1")).unwrap();

@@ -126,7 +126,12 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
             result.interval = result.interval.map(|own| wider(own, threshold.aggregate, of.runs));
         }
     }
-    judge_runs(&mut result, against(threshold, of));
+    // Of each run by itself, where all have the number.
+    let values: Vec<f64> = match all.len() == of.runs.len() {
+        true => all.iter().map(|number| number.value).collect(),
+        false => Vec::new(),
+    };
+    judge_runs(&mut result, &values, against(threshold, of));
     result
 }
 

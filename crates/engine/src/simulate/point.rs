@@ -246,9 +246,20 @@ impl PointBuilder {
             Some(percentile) => percentile.as_numbers(of),
             None => of.clone(),
         };
+        let values: [Vec<Number>; NUMBERS.len()] =
+            std::array::from_fn(|i| whole(&by_number[i], &percentiles[i]));
+        if runs > 1 {
+            let of_times =
+                NUMBERS.iter().zip(&values).filter(|((name, _), of)| *name != MAX && of.len() == runs);
+            let of_times = of_times.map(|((name, _), of)| (*name, of.iter().map(|one| one.value).collect()));
+            let rates: Vec<f64> = all.iter().filter_map(|(r, _)| r.per_second(r.counts.completed)).collect();
+            let failed: Vec<f64> = all.iter().map(|(r, _)| r.failed()).collect();
+            let others = [("rate", rates), ("failed", failed)].into_iter().filter(|(_, of)| of.len() == runs);
+            point.by_replication = of_times.chain(others).map(|(name, of)| (name.to_owned(), of)).collect();
+        }
         PointResult {
             point,
-            values: std::array::from_fn(|i| whole(&by_number[i], &percentiles[i])),
+            values,
             well: std::array::from_fn(|i| whole(&well[i], &of_well[i])),
             no_mean: no_mean.map(|(_, what)| what),
         }

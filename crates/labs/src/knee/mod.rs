@@ -18,8 +18,8 @@ pub const KNEE: Knee = Knee;
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     search: Result,
-    /// Requests of a bisection from the same first rate each of whose trials is right.
-    bisection: u64,
+    /// Requests of a bisection from a random first rate each of whose trials is right; none where its length was not measured.
+    bisection: Option<u64>,
 }
 
 impl Lab for Knee {
@@ -28,7 +28,7 @@ impl Lab for Knee {
     }
 
     fn about(&self) -> &'static str {
-        "how often a search holds the true knee, and its requests beside those of plain bisection (O'Hara's service, M/M/c, M/D/1)"
+        "how often a search holds the true knee, how long it takes, and its requests beside those of plain bisection (O'Hara's service, M/M/c, M/G/1)"
     }
 
     fn replications(&self) -> u64 {
@@ -44,7 +44,7 @@ impl Lab for Knee {
             notes.push(note(system, &pairs));
         }
         let table = Table {
-            title: "Searches to +-5 %, from a random rate far below the knee".to_owned(),
+            title: "Searches to +-10 % with nothing but a threshold, of 15 minutes at most".to_owned(),
             key: "system",
             source: "formula",
             quantities: QUANTITIES.to_vec(),
@@ -64,10 +64,14 @@ impl Lab for Knee {
     }
 }
 
-const QUANTITIES: [Quantity; 7] = [
+/// Longest time of each, seconds.
+const BUDGET_S: f64 = 900.0;
+
+const QUANTITIES: [Quantity; 8] = [
     Quantity::new("knee/s", 2),
     Quantity::new("held %", 1),
     Quantity::new("half %", 2),
+    Quantity::new("seconds", 0),
     Quantity::new("trials", 1),
     Quantity::new("requests", 0),
     Quantity::new("bisection: requests", 0),
@@ -85,10 +89,11 @@ fn row(system: &System, pairs: &[Pair]) -> TableRow {
         knee,
         of(&|pair| percent(pair.search.held)),
         of(&|pair| pair.search.half.map(|half| 100.0 * half)),
+        of(&|pair| Some(pair.search.seconds)),
         of(&|pair| Some(pair.search.trials as f64)),
         of(&|pair| Some(pair.search.requests as f64)),
-        of(&|pair| Some(pair.bisection as f64)),
-        Cell { shown: Some(share), ..Cell::default() },
+        of(&|pair| pair.bisection.map(|requests| requests as f64)),
+        Cell { shown: share, ..Cell::default() },
     ];
     TableRow { name: system.name.to_owned(), cells }
 }
@@ -96,39 +101,50 @@ fn row(system: &System, pairs: &[Pair]) -> TableRow {
 /// Both searches of a system, each from the same first rates.
 fn pairs(system: &System, seed: u64, replications: u64) -> anyhow::Result<Vec<Pair>> {
     let once = |seed| -> anyhow::Result<Pair> {
-        let bisection = system.bisection.requests() * bisected(system, seed).len() as u64;
-        Ok(Pair { search: search(system, seed)?, bisection })
+        let bisection =
+            system.bisection.map(|length| length.requests() * bisected(system, seed).len() as u64);
+        Ok(Pair { search: search(system, seed, BUDGET_S)?, bisection })
     };
     replicate(seed, replications, once).into_iter().collect()
 }
 
 /// Requests of the searches over those of the bisections.
-fn share(pairs: &[Pair]) -> f64 {
-    let sum = |of: fn(&Pair) -> u64| pairs.iter().map(of).sum::<u64>() as f64;
-    sum(|pair| pair.search.requests) / sum(|pair| pair.bisection)
+fn share(pairs: &[Pair]) -> Option<f64> {
+    let bisections = pairs.iter().map(|pair| pair.bisection).sum::<Option<u64>>()?;
+    Some(pairs.iter().map(|pair| pair.search.requests).sum::<u64>() as f64 / bisections as f64)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// That part of the values is smaller.
+fn quantile(mut values: Vec<f64>, part: f64) -> f64 {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    values.get((values.len() as f64 * part) as usize).copied().unwrap_or(f64::NAN)
 }
 
 fn note(system: &System, pairs: &[Pair]) -> String {
     let held = pairs.iter().filter(|pair| pair.search.held).count();
-    let half = median(pairs.iter().filter_map(|pair| pair.search.half).collect());
-    let share = share(pairs);
-    let (at_most, at_least) = match system.bisection {
-        Length::Enough(_) => ("", ""),
-        Length::AtLeast(_) => ("at most ", "at least "),
+    let half = quantile(pairs.iter().filter_map(|pair| pair.search.half).collect(), 0.5);
+    let seconds = |part| quantile(pairs.iter().map(|pair| pair.search.seconds).collect(), part);
+    let ended = pairs.iter().filter(|pair| pair.search.half.is_some()).count();
+    let near = pairs.iter().filter(|pair| (pair.search.by_default - 1.0).abs() <= 0.25).count();
+    let beside = match (share(pairs), system.bisection) {
+        (Some(share), Some(length)) => {
+            let (at_most, at_least) =
+                if matches!(length, Length::Enough(_)) { ("", "") } else { ("at most ", "at least ") };
+            format!(
+                ", {at_most}{:.1} % of the requests of a bisection that holds it in at least 93 % (trials of {at_least}{} requests)",
+                100.0 * share,
+                length.requests()
+            )
+        }
+        _ => String::new(),
     };
     format!(
-        "{}: held in {held} of {} searches, median half width {:.1} %, {at_most}{:.0} % of the requests of a bisection that holds it in at least \
-         93 % (trials of {at_least}{} requests)",
+        "{}: held in {held} of {} searches, {ended} of them to +-10 %, median half width {:.1} %, {:.0} s in the median and {:.0} s in nine of ten; after three minutes {near} of the estimates are within 25 %{beside}",
         system.name,
         pairs.len(),
         100.0 * half,
-        100.0 * share,
-        system.bisection.requests()
+        seconds(0.5),
+        seconds(0.9)
     )
 }
 

@@ -2,73 +2,78 @@
 
 use super::play::{bisected, search};
 use super::systems::{ALL, LENGTHS, System};
-use super::{Pair, median, pairs, share};
+use super::{Pair, pairs, quantile, share};
 use crate::replicate;
 use headway_base::random::Stream;
 use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
 use headway_sim::{Generator, Network, lindley};
-use headway_stats::search::{Criterion, WARM_UP};
+use headway_stats::search::Criterion;
 use headway_workload::Shard;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The systems without sessions, which are quick; a steady system may be taken to drift in one search of twenty, which then does not hold its knee. Of 12 searches that hold the knee with probability 0.93, fewer than 9 do so in 0.4 %.
+/// Seeds are fixed. Of searches that hold the knee with probability 0.93, 12 of each of seven systems: fewer than 71 of 84 do in 0.3 %, and fewer
+/// than 8 of 12 in 0.1 %.
 #[test]
 fn searches_hold_the_knee() {
-    for system in ALL.iter().filter(|system| system.requests == 1) {
-        let all = replicate(11, 12, |seed| search(system, seed).unwrap());
+    let mut all_held = 0;
+    for system in &ALL[..7] {
+        let all = replicate(11, 12, |seed| search(system, seed, 900.0).unwrap());
         let held = all.iter().filter(|found| found.held).count();
-        assert!(held >= 9, "{}: {held} of 12", system.name);
+        assert!(held >= 8, "{}: {held} of 12", system.name);
+        all_held += held;
         assert!(
-            all.iter().filter_map(|found| found.half).all(|half| half <= 0.05),
+            all.iter().filter_map(|found| found.half).all(|half| half <= 0.1),
             "{}: {all:?}",
             system.name
         );
+        let seconds = quantile(all.iter().map(|found| found.seconds).collect(), 0.5);
+        assert!(seconds <= 240.0, "{}: {seconds} s in the median", system.name);
     }
+    assert!(all_held >= 71, "{all_held} of 84");
 }
 
-/// What is claimed in `docs/trust.md`: at least 93 % of the searches hold, less 2.33 standard errors, their median half width is at most 5 %, and they
-/// need at most half of the requests of the bisection, give or take 2.33 standard errors. `SEEDS`: 200 for that table; `ONLY`: a
-/// part of the name of a system.
+/// What `docs/search.md` has. `SEEDS`: how many (40); `SEED`: of which (1); `ONLY`: a part of the name of a system.
 #[test]
 #[ignore = "takes minutes"]
 fn the_full_table() {
-    let seeds = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(30);
-    let mut missed = Vec::new();
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse().ok());
+    let (seeds, seed) = (number("SEEDS").unwrap_or(40), number("SEED").unwrap_or(1));
+    println!(
+        "| system | knee | held | to +-10 % | median s | p90 s | half % | requests | of the bisection | within 25 % after 3 min |"
+    );
     for system in only() {
-        let all = pairs(system, 1, seeds).unwrap();
-        let held = all.iter().filter(|pair| pair.search.held).count() as f64;
-        let half = median(all.iter().filter_map(|pair| pair.search.half).collect());
-        let share = share(&all);
-        let requests = all.iter().map(|pair| pair.search.requests).sum::<u64>() / seeds;
+        let all = pairs(system, seed, seeds).unwrap();
+        let count = |of: &dyn Fn(&Pair) -> bool| all.iter().filter(|pair| of(pair)).count();
+        let seconds = |part| quantile(all.iter().map(|pair| pair.search.seconds).collect(), part);
         println!(
-            "{}, {:.2}/s: {held} of {seeds} hold, half {:.2} %, {requests} requests, {share:.3} of those of the bisection",
+            "| {} | {:.1}/s | {} | {} | {:.0} | {:.0} | {:.1} | {} | {} | {} |",
             system.name,
             system.knee(),
-            100.0 * half
+            count(&|pair| pair.search.held),
+            count(&|pair| pair.search.half.is_some()),
+            seconds(0.5),
+            seconds(0.9),
+            100.0 * quantile(all.iter().filter_map(|pair| pair.search.half).collect(), 0.5),
+            all.iter().map(|pair| pair.search.requests).sum::<u64>() / seeds,
+            share(&all).map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share)),
+            count(&|pair| (pair.search.by_default - 1.0).abs() <= 0.25),
         );
-        let least = seeds as f64 * 0.93 - 2.33 * (seeds as f64 * 0.93 * 0.07).sqrt();
-        if held < least || half.is_nan() || half > 0.05 || share - 2.33 * standard_error(&all, share) > 0.5 {
-            missed.push(system.name);
+        for missed in all.iter().map(|pair| pair.search).filter(|found| !found.held) {
+            println!(
+                "  missed: {:.3} {:.3?} after {:.0} s",
+                missed.estimate, missed.interval, missed.seconds
+            );
         }
     }
-    assert!(missed.is_empty(), "{missed:?}");
-}
-
-/// Of the share of the bisection's requests, a ratio of two sums (Cochran, Sampling Techniques, 1977, section 2.11).
-fn standard_error(all: &[Pair], share: f64) -> f64 {
-    let n = all.len() as f64;
-    let off = |pair: &Pair| (pair.search.requests as f64 - share * pair.bisection as f64).powi(2);
-    let of_bisection = all.iter().map(|pair| pair.bisection as f64).sum::<f64>();
-    (all.iter().map(off).sum::<f64>() * n / (n - 1.0)).sqrt() / of_bisection
 }
 
 /// At the knee the share beyond the limit is the limit: the mean of eight simulations, within five of their standard errors. The systems with sessions
 /// have one formula; of Spring's the shortest simulation tells.
 #[test]
 fn knees_are_where_they_are_said_to_be() {
-    for system in ALL.iter().filter(|system| system.requests == 1 || system.name.contains("Spring")) {
+    for system in ALL.iter().filter(|system| system.requests() == 1 || system.name.contains("Spring")) {
         let criterion = system.asked().unwrap()[0].criterion;
-        let length = if system.requests == 1 { 100_000 } else { 600_000 };
+        let length = if system.requests() == 1 { 100_000 } else { 600_000 };
         let shares = replicate(7, 8, |seed| counts(system, system.knee(), &[length], seed)[0]);
         let mean = shares.iter().sum::<f64>() / 8.0;
         let error = (shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / 56.0).sqrt();
@@ -147,8 +152,8 @@ fn only() -> impl Iterator<Item = &'static System> {
 /// The shares beyond the limit in trials of those lengths, ascending, without the first quarter of each.
 fn counts(system: &System, rate: f64, lengths: &[u64], seed: u64) -> Vec<f64> {
     let criterion = system.asked().unwrap()[0].criterion;
-    let play = system.play(rate, seed, Nanos::from_secs(24 * 3600)).unwrap();
-    let until = |length: &u64| [(*length as f64 * WARM_UP) as u64, *length];
+    let play = system.play(rate, seed, Nanos::ZERO, Nanos::from_secs(24 * 3600)).unwrap();
+    let until = |length: &u64| [length / 4, *length];
     let marks: Vec<u64> = lengths.iter().flat_map(until).collect();
     let mut count = Count {
         criterion,

@@ -31,6 +31,14 @@ pub fn descriptors() -> Descriptors {
     Descriptors { soft: or_all(limit.current), hard: or_all(limit.maximum), ..Descriptors::default() }
 }
 
+/// Bytes of address space that this process may still map (`ulimit -v`); none where nothing limits it, or the system does not say
+/// what is mapped.
+pub fn address_space_left() -> Option<u64> {
+    let limit = getrlimit(Resource::As).current?;
+    let mapped = Files { root: Path::new("/") }.mapped()?;
+    Some(limit.saturating_sub(mapped))
+}
+
 /// The local ports of this network namespace, and how many ended connections keep one now.
 pub fn ports() -> Ports {
     Files { root: Path::new("/") }.ports()
@@ -119,6 +127,13 @@ impl Files<'_> {
         }
     }
 
+    /// Bytes of address space that are mapped: of the line `VmSize:    12345 kB`.
+    fn mapped(&self) -> Option<u64> {
+        let text = self.text("proc/self/status")?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+        Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+    }
+
     /// Sockets in TIME_WAIT: of the line `TCP: inuse 9 orphan 0 tw 3 ...`.
     fn waiting(&self) -> Option<u64> {
         let text = self.text("proc/net/sockstat")?;
@@ -193,6 +208,16 @@ mod tests {
     #[test]
     fn a_machine_that_says_nothing_is_not_an_error() {
         assert_eq!(made_up(&[]), Machine { cores: 1, ..Machine::default() });
+    }
+
+    #[test]
+    fn the_address_space_that_is_mapped_is_read_in_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("proc/self")).unwrap();
+        fs::write(folder.path().join("proc/self/status"), "VmPeak:\t  70000 kB\nVmSize:\t   65536 kB\n")
+            .unwrap();
+        assert_eq!(Files { root: folder.path() }.mapped(), Some(64 << 20));
+        assert!(Files { root: Path::new("/") }.mapped().unwrap() > 1 << 20);
     }
 
     #[test]

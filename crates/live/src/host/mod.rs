@@ -6,11 +6,13 @@ mod facts;
 mod lateness;
 
 pub use cgroup::Groups;
-pub use facts::{descriptors, machine, ports, synchronised};
+pub use facts::{address_space_left, descriptors, machine, ports, synchronised};
 pub use lateness::{Lateness, lateness};
 
 use headway_base::Nanos;
 use std::fs;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::path::PathBuf;
 
 /// Connections by default: min(10,000, (descriptor limit - 200)/2), at least 1.
 pub fn default_connections() -> u32 {
@@ -21,6 +23,11 @@ pub fn default_connections() -> u32 {
 pub fn name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     Some(name.trim()).filter(|name| !name.is_empty()).unwrap_or("localhost").to_owned()
+}
+
+/// Where an open file is now: elsewhere than it was opened if a folder above it was renamed meanwhile. None where the system does not say.
+pub fn place_of(file: BorrowedFd<'_>) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
 }
 
 /// Cores that this process may use.

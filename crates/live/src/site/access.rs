@@ -113,13 +113,27 @@ pub(super) struct Access {
     authority: String,
 }
 
+/// What is asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Asked {
+    /// Whether something is to be done.
+    pub(super) acts: bool,
+    pub(super) path: String,
+    pub(super) query: String,
+}
+
+/// What the script of a page adds to what it asks to be done.
+const OWN_PAGE: (&str, &str) = ("x-headway", "page");
+
 /// Why a request is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
     /// It is not HTTP, or too large: the status that says so.
     NotUnderstood(u16),
-    /// It is no GET.
+    /// It is no GET, and no POST of what a page may ask to be done.
     Method,
+    /// A POST of which it is not shown that a page of this site sent it.
+    Foreign,
     /// It asks for another server's page.
     Target,
     /// It does not name this machine.
@@ -157,15 +171,16 @@ impl Access {
         &self.authority
     }
 
-    /// Path and query of a request that is let in.
+    /// What a request that is let in asks for.
     pub(super) fn judge(
         &self,
         method: &str,
         target: &str,
         head: &Head<'_>,
         pages: &dyn Pages,
-    ) -> Result<(String, String), Refused> {
-        if method != "GET" {
+    ) -> Result<Asked, Refused> {
+        let path = target.split_once('?').map_or(target, |(path, _)| path);
+        if method != "GET" && !(method == "POST" && pages.acts(path)) {
             return Err(Refused::Method);
         }
         if !target.starts_with('/') {
@@ -176,12 +191,24 @@ impl Access {
             return Err(Refused::Host);
         }
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        if method == "POST" && !self.is_of_own_page(head) {
+            return Err(Refused::Foreign);
+        }
         match &self.token {
             Some(token) if !pages.is_public(path) && !given(head).is_some_and(|given| token.is(given)) => {
                 Err(Refused::Token)
             }
-            _ => Ok((path.to_owned(), query.to_owned())),
+            _ => Ok(Asked { acts: method == "POST", path: path.to_owned(), query: query.to_owned() }),
         }
+    }
+
+    /// Whether a page of this site sent it: no other may add this header without being asked for first, which is never granted; and a
+    /// browser says where it comes from.
+    fn is_of_own_page(&self, head: &Head<'_>) -> bool {
+        let marked = head.header(OWN_PAGE.0).is_some_and(|value| value == OWN_PAGE.1.as_bytes());
+        let host = head.header("host").and_then(|host| str::from_utf8(host).ok()).unwrap_or_default();
+        let origin = head.header("origin");
+        marked && origin.is_none_or(|origin| origin == format!("http://{host}").as_bytes())
     }
 
     /// Whether a Host header means this machine: an address, which no name server can change, or a name of its own. Whatever the port:
@@ -210,6 +237,10 @@ impl Refused {
                 Page::text(status, "this is not a request that is answered here: GET over HTTP/1.1")
             }
             Refused::Method => Page::text(405, "only GET is answered here"),
+            Refused::Foreign => Page::text(
+                403,
+                "only the page of this run may ask that: send the header X-Headway: page, and no Origin of another site",
+            ),
             Refused::Target => Page::text(400, "the target is not a path that begins with a slash"),
             Refused::Host => Page::text(
                 421,

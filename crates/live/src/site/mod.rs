@@ -1,7 +1,8 @@
 //! A web server for a few readers: pages about a run, while it goes on.
 //!
 //! It gives way to the load: its threads have the collector's priority. What a client can make it hold or wait for is bounded: how many
-//! there are, the bytes of a head, the time for a head and for taking an answer. It answers GET over HTTP/1.1 and nothing else.
+//! there are, the bytes of a head, the time for a head and for taking an answer. It answers GET over HTTP/1.1, and POST where
+//! a page of its own asks for something to be done.
 //! [`access`] says who is let in. Deliberately absent: what the pages say ([`Pages`]), TLS, bodies of requests.
 
 pub mod access;
@@ -9,7 +10,7 @@ pub mod access;
 pub use access::{Place, Token};
 
 use crate::host;
-use access::{Access, Refused};
+use access::{Access, Asked, Refused};
 use headway_wire::Limits;
 use headway_wire::http1::{Response, ResponseError, Server, ServerEvent};
 use std::io::{self, Read as _, Write as _};
@@ -52,6 +53,17 @@ const HEADERS: [(&str, &str); 7] = [
 pub trait Pages: Send + Sync {
     /// Whether the page tells nothing of the run, so that it needs no token.
     fn is_public(&self, path: &str) -> bool;
+
+    /// Whether the page of that path does something, and may be asked to by POST.
+    fn acts(&self, path: &str) -> bool {
+        let _ = path;
+        false
+    }
+
+    /// Does what the page of that path does, and says what.
+    fn act(&self, path: &str) -> Page {
+        Page::text(405, &format!("{path} does nothing"))
+    }
 
     /// The page of that path, which begins with a slash; `query` is what follows the question mark. It may take its time.
     fn page(&self, path: &str, query: &str) -> Page;
@@ -247,7 +259,8 @@ fn converse(socket: &mut TcpStream, shared: &Shared) -> io::Result<()> {
         let answering = Answering::begin(shared);
         let refused = asked.is_err();
         let page = match asked {
-            Ok((path, query)) => shared.pages.page(&path, &query),
+            Ok(Asked { acts: true, path, .. }) => shared.pages.act(&path),
+            Ok(Asked { path, query, .. }) => shared.pages.page(&path, &query),
             Err(refused) => refused.page(&shared.access),
         };
         let mut response = render(&page).map_err(io::Error::other)?;
@@ -272,13 +285,13 @@ fn converse(socket: &mut TcpStream, shared: &Shared) -> io::Result<()> {
     Ok(())
 }
 
-/// Path and query of the next request, or why it is refused; none: the client has gone, or takes too long.
+/// What the next request asks for, or why it is refused; none: the client has gone, or takes too long.
 fn receive(
     socket: &mut TcpStream,
     server: &mut Server,
     held: &mut Vec<u8>,
     shared: &Shared,
-) -> io::Result<Option<Result<(String, String), Refused>>> {
+) -> io::Result<Option<Result<Asked, Refused>>> {
     let until = Instant::now() + HEAD_WITHIN;
     let mut buffer = [0; 4 << 10];
     let mut asked = None;

@@ -1,7 +1,7 @@
 //! A connection from its first byte to ready: TCP, the tunnel through a proxy, TLS, the choice of the protocol.
 
 use super::Worker;
-use crate::connection::Stage;
+use crate::connection::{Connection, Stage};
 use crate::proxy::Via;
 use crate::tls::{self, Inbound};
 use crate::transport::Transport;
@@ -147,6 +147,20 @@ impl<S: RecordSink> Worker<'_, S> {
         self.report.reasons.add((Outcome::ConnectTimeout, 0), Some(kind), why, None);
         // Until the end, how many have a reason of their own.
         *self.report.given_up.entry((Outcome::ConnectTimeout, origin)).or_default() += 1;
+    }
+
+    /// The client gives up a request: if its connection of HTTP/2 has brought nothing since it was established, this says so.
+    pub(super) fn note_mute(&mut self, id: ConnectionId) {
+        // Asked to stop at once, it is not the target that was waited for.
+        let mute = |c: &&mut Connection| !c.settled && c.wire.as_ref().is_some_and(|wire| !wire.is_settled());
+        if self.stops_heard > 1 || self.connection(id).filter(mute).is_none() {
+            return;
+        }
+        let (origin, most) = (self.origin(id), self.client.limits().timeout);
+        let named = self.shared.named(origin);
+        let why = format_args!("{named}connected, and no SETTINGS, with which HTTP/2 begins, within {most}");
+        self.report.reasons.add((Outcome::Timeout, 0), Some(KnownFailure::Http2Unanswered), why, None);
+        *self.report.given_up.entry((Outcome::Timeout, origin)).or_default() += 1;
     }
 
     /// Sends what TLS itself has to say.

@@ -3,7 +3,7 @@
 use super::{Block, Cell, Column, Note, Row, Section, Table};
 use crate::format::{number, share, time, time_range};
 use crate::words::Tone;
-use crate::words::search::{became, between, other_limit, outcome, why};
+use crate::words::search::{about, became, between, other_limit, outcome, why};
 use headway_stats::search::{Found, RateOf, Searched, TrialRow};
 use headway_stats::summary::LoadVerdict;
 
@@ -13,7 +13,7 @@ pub(crate) fn targets(searched: &Searched) -> Section {
         let (word, tone) = became(found.outcome);
         Row::from(vec![
             Cell::new(found.name.clone()),
-            Cell::new(between(found, found.interval)),
+            Cell::new(about(found, found.estimate, found.interval)),
             Cell::new(found.reached.map_or_else(|| "-".to_owned(), share)),
             Cell::toned(tone, word),
             Cell::new(found.trials.len().to_string()),
@@ -26,7 +26,7 @@ pub(crate) fn targets(searched: &Searched) -> Section {
         caption: "The knee of each target".to_owned(),
         columns: vec![
             Column::word("target", 14),
-            Column::number("the knee lies", 26),
+            Column::number("the knee", 34),
             Column::number("+-", 8),
             Column::number("outcome", 14),
             Column::number("trials", 7),

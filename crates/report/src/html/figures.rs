@@ -51,7 +51,7 @@ fn has_series(summary: &Summary) -> bool {
 }
 
 /// An audit's page has no such chart: its rows do not tell what waited, nor when users came and went.
-fn has_levels(summary: &Summary) -> bool {
+pub(super) fn has_levels(summary: &Summary) -> bool {
     summary.audit.is_none() && summary.series.iter().any(|row| row.in_flight.is_some() || row.users.is_some())
 }
 

@@ -74,6 +74,7 @@ const show = () => {
   say("state", data.state);
   say("said", data.said);
   const [is, of] = data.reached || [];
+  button.hidden = data.ended;
   if (data.ended) progress.hidden = true;
   else if (of > 0) [progress.max, progress.value] = [of, Math.min(is, of)];
   take(data);
@@ -88,9 +89,23 @@ const show = () => {
 const showIfSeen = () => { if (latest && (latest.ended || !document.hidden)) show(); };
 document.addEventListener("visibilitychange", showIfSeen);
 
+// As Ctrl-C: what is in flight is waited for.
+const button = document.getElementById("stop");
+button.addEventListener("click", async () => {
+  button.disabled = true;
+  const headers = { "X-Headway": "page", ...(token ? { Authorization: "Bearer " + token } : {}) };
+  try {
+    const answer = await fetch("/stop", { method: "POST", headers, cache: "no-store" });
+    button.textContent = answer.ok ? "Stopping" : "Not stopped: " + answer.status;
+  } catch {
+    button.textContent = "Not stopped: headway does not answer";
+  }
+});
+
 const stop = (text) => {
   bar.dataset.tone = "bad";
   progress.hidden = true;
+  button.hidden = true;
   say("state", text);
   say("said", text);
 };

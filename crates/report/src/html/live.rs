@@ -126,18 +126,25 @@ fn state(standing: Standing<'_>) -> String {
 
 /// What is shown of a run that goes on; how many charts that has.
 fn so_far(page: &mut Markup, summary: &Summary) -> usize {
+    // As the first screen: the outcome, the numbers, the failures, then how far they can be trusted.
     verdict::header(page, summary);
-    verdict::verdict(page, summary);
-    tiles::so_far(page, summary);
     run_content::thresholds(summary).iter().for_each(|part| content::section(page, part));
+    tiles::so_far(page, summary);
     figures::over_time(page, summary);
-    rates::statuses(page, summary);
     rates::failures(page, summary);
+    figures::in_flight(page, summary);
+    rates::statuses(page, summary);
+    verdict::verdict(page, summary);
     for part in [run_content::outcomes(summary), run_content::failures(summary)] {
         part.iter().for_each(|part| content::section(page, part));
     }
     tables::times(page, summary);
     run_content::labels(summary).iter().for_each(|part| content::section(page, part));
-    let drawn = [!summary.series.is_empty(), rates::has_statuses(summary), rates::has_failures(summary)];
+    let drawn = [
+        !summary.series.is_empty(),
+        figures::has_levels(summary),
+        rates::has_statuses(summary),
+        rates::has_failures(summary),
+    ];
     drawn.into_iter().filter(|&drawn| drawn).count()
 }

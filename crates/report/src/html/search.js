@@ -5,13 +5,15 @@ const search = JSON.parse(document.getElementById("search").textContent);
 const searchCurve = (place) => {
   const rows = search.trials.filter((row) => row.response.length > 0).sort((a, b) => a.rate - b.rate);
   const xs = [...new Set(rows.map((row) => row.rate))];
-  // Of several trials at one rate, the last.
-  const at = (of) => xs.map((x) => of(rows.filter((row) => row.rate === x).pop()) ?? null);
+  // Of several trials at one rate, the one in the middle.
+  const middle = (values) => values.sort((a, b) => (a.at ?? a) - (b.at ?? b))[values.length >> 1];
+  const at = (of) => xs.map((x) => middle(rows.filter((row) => row.rate === x).map(of).filter((v) => v != null)) ?? null);
   const narrow = widthOf(place) < 600;
   const [low, high] = search.interval;
   const shade = (u) => {
-    if (low == null || high == null) return;
-    const [from, to] = [low, high].map((x) => u.valToPos(x, "x", true));
+    if (low == null && high == null) return;
+    // An end that is not known is that of the picture.
+    const [from, to] = [low ?? first / 1.1, high ?? last * 1.1].map((x) => u.valToPos(x, "x", true));
     u.ctx.save();
     u.ctx.fillStyle = faded(style("--four"), 0.25);
     u.ctx.fillRect(from, u.bbox.top, Math.max(1, to - from), u.bbox.height);
@@ -38,8 +40,14 @@ const searchCurve = (place) => {
   const percents = [50, 99, 99.9];
   const times = percents.map((percent) => ({
     label: "p" + percent,
-    values: at((row) => row.response.find((p) => p.percent === percent)?.value),
-    intervals: at((row) => row.response.find((p) => p.percent === percent)?.ci95),
+    found: at((row) => {
+      const p = row.response.find((p) => p.percent === percent);
+      return p && { at: p.value, interval: p.ci95 };
+    }),
+  })).map((line) => ({
+    label: line.label,
+    values: line.found.map((p) => p?.at),
+    intervals: line.found.map((p) => p?.interval),
   })).filter((line) => line.values.some((v) => v > 0));
   const all = times.flatMap((line) => line.values).filter((v) => v > 0);
   const bars = (u) => {

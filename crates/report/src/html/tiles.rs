@@ -53,7 +53,7 @@ fn of_run(summary: &Summary) -> Vec<Tile> {
     };
     tiles.extend(summary.connects.iter().flat_map(connects));
     let since = match kind {
-        Kind::Closed | Kind::FixedWork => "conditional on the loop",
+        Kind::Closed | Kind::FixedWork => "slow responses lower the load",
         Kind::Connecting => "from due to connect to done",
         Kind::Open | Kind::Sessions => "from due to done",
     };

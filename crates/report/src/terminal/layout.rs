@@ -6,11 +6,13 @@ use crate::words::Tone;
 
 /// Columns of the narrowest terminal in common use.
 pub const WIDTH: usize = 80;
+/// Columns beyond which lines of text are hard to read.
+pub(super) const WIDEST: usize = 120;
 
 /// Columns before a label.
 pub(super) const INDENT: usize = 2;
 /// Column at which the text beside a label begins.
-const LABEL: usize = 14;
+pub(super) const LABEL: usize = 14;
 
 /// A piece of a line.
 pub(super) struct Span {
@@ -43,11 +45,38 @@ pub(super) enum Align {
 pub(super) struct Page {
     out: String,
     colour: bool,
+    width: usize,
 }
 
 impl Page {
     pub(super) fn new(colour: bool) -> Page {
-        Page { out: String::new(), colour }
+        Page { out: String::new(), colour, width: WIDTH }
+    }
+
+    /// One whose texts, but not its tables, use a terminal of so many columns, from [`WIDTH`] to [`WIDEST`].
+    pub(super) fn as_wide_as(colour: bool, width: Option<usize>) -> Page {
+        Page { width: width.unwrap_or(WIDTH).clamp(WIDTH, WIDEST), ..Page::new(colour) }
+    }
+
+    /// An empty one of the same looks.
+    pub(super) fn sheet(&self) -> Page {
+        Page { out: String::new(), ..*self }
+    }
+
+    /// Its lines as they are painted.
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.out.lines().map(str::to_owned).collect()
+    }
+
+    /// A line of another sheet.
+    pub(super) fn painted(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.blank();
+    }
+
+    /// Columns of a line.
+    pub(super) fn width(&self) -> usize {
+        self.width
     }
 
     pub(super) fn finish(self) -> Vec<u8> {
@@ -66,7 +95,7 @@ impl Page {
 
     /// One line; what does not fit is cut.
     pub(super) fn line(&mut self, spans: &[Span]) {
-        let mut left = WIDTH;
+        let mut left = self.width;
         let last = spans.iter().rposition(|span| !span.text.trim_end().is_empty());
         for (i, span) in spans.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
             let text = if Some(i) == last { span.text.trim_end() } else { &span.text };
@@ -92,7 +121,7 @@ impl Page {
 
     /// A text that begins at a column, the label before it.
     fn beside(&mut self, column: usize, label: &str, tone: Tone, text: &str) {
-        for (i, line) in wrap(&visible(text), WIDTH - column).into_iter().enumerate() {
+        for (i, line) in wrap(&visible(text), self.width - column).into_iter().enumerate() {
             let label = if i == 0 { label } else { "" };
             self.line(&[
                 span(Tone::Plain, " ".repeat(INDENT)),
@@ -106,7 +135,7 @@ impl Page {
     /// A text with a hanging indent, after a mark such as `! ` or `[1] `.
     pub(super) fn marked(&mut self, indent: usize, mark: &str, tone: Tone, text: &str) {
         let hang = indent + columns(mark);
-        for (i, line) in wrap(&visible(text), WIDTH - hang).into_iter().enumerate() {
+        for (i, line) in wrap(&visible(text), self.width - hang).into_iter().enumerate() {
             let mark = if i == 0 { mark.to_owned() } else { " ".repeat(columns(mark)) };
             self.line(&[span(Tone::Plain, " ".repeat(indent)), span(tone, mark), span(tone, line)]);
         }

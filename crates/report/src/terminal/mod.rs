@@ -67,8 +67,7 @@ impl Output for Terminal {
             return Some(page.finish());
         }
         if !style.details {
-            brief::render(&mut page, summary, style);
-            return Some(page.finish());
+            return Some(brief::render(summary, style).finish());
         }
         // What stands at the top is not said again below.
         let below = verdict::render(&mut page, summary);

@@ -1,6 +1,6 @@
 //! The top of the page: both answers of the verdict, how the requests ended, and the one or two reasons that matter.
 
-use super::layout::{Align, Page, WIDTH, cell, span};
+use super::layout::{Align, Page, cell, span};
 use crate::format::instants;
 use crate::words::{self, Answer, Reason, Tone};
 use headway_stats::Summary;
@@ -47,7 +47,8 @@ pub(super) const MEANING: usize = 25;
 pub(super) fn answer(page: &mut Page, question: &str, answer: &Answer) {
     let (name, word) = (11, MEANING - 11);
     // The meaning wraps under itself, so that the words stay a column of their own.
-    for (i, line) in super::layout::wrap(&answer.meaning, WIDTH - name - word).into_iter().enumerate() {
+    for (i, line) in super::layout::wrap(&answer.meaning, page.width() - name - word).into_iter().enumerate()
+    {
         let (question, shown) = if i == 0 { (question, answer.word) } else { ("", "") };
         page.line(&[
             span(Tone::Plain, "  "),
@@ -66,7 +67,7 @@ pub(super) fn reason(page: &mut Page, reason: &Reason) {
         Severity::Warning => " ! ",
         Severity::Info => " - ",
     };
-    page.marked(2, mark, tone, &format!("{word} {}: {}", reason.id, reason.text));
+    page.marked(2, mark, tone, &format!("{word} {}: {}{}", reason.id, reason.text, reason.id.explained()));
     if !reason.evidence.is_empty() {
         page.marked(5, "", Tone::Plain, &reason.evidence);
     }

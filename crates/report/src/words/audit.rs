@@ -117,7 +117,7 @@ pub fn brief_pattern(summary: &Summary) -> Answer {
                 if grid == 1.0 { "whole seconds".into() } else { format!("steps of {}", chosen_time(grid)) };
             format!("cannot tell: stamps are {stamps}, with {} requests in each", number(share))
         }
-        _ => return super::brief::pattern(summary),
+        _ => return super::brief::pattern_of_audit(summary),
     };
     Answer { meaning, ..super::pattern(summary) }
 }

@@ -36,7 +36,7 @@ pub fn word(compared: &Compared) -> &'static str {
     match compared.agree {
         Some(true) => "agree",
         Some(false) => "differ",
-        None => "not told",
+        None => "n/a",
     }
 }
 
@@ -106,9 +106,8 @@ pub fn not_compared(against: &Against) -> Vec<Sentence> {
             None => reasons.push((why, vec![of])),
         }
     }
-    let one = |(why, names): (&str, Vec<&str>)| {
-        (Tone::Faint, format!("{}: not told, because {why}.", names.join(", ")))
-    };
+    let one =
+        |(why, names): (&str, Vec<&str>)| (Tone::Faint, format!("{}: n/a, because {why}.", names.join(", ")));
     reasons.into_iter().map(one).collect()
 }
 
@@ -217,7 +216,7 @@ mod tests {
         against.differs.push(rate);
         let all = sentences(&Beside { run, against });
         assert_eq!(all[0].1, "Not asked for the same: rate (100/s there, 90/s here).");
-        assert_eq!(all[2].1, "mean, p50: not told, because nobody knows.");
+        assert_eq!(all[2].1, "mean, p50: n/a, because nobody knows.");
         assert_eq!(all.len(), 3);
     }
 

@@ -2,15 +2,34 @@
 //!
 //! Absent: what these rest on; [`super::pattern()`] and the other sentences have that.
 
-use super::{Answer, Tone, asked, busiest_worker, failures, outcome_meaning, total};
+use super::asked::Kind;
+use super::{Answer, ReasonId, Tone, asked, busiest_worker, failures, outcome_meaning, total};
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use headway_base::Outcome;
 use headway_base::machine::SATURATED;
 use headway_stats::Summary;
-use headway_stats::summary::{Connects, FailureReason, Pattern};
+use headway_stats::summary::{Connects, FailureReason, FindingId, Pattern};
 
-/// Are the starts like those of independent users? In a line, where there is more to say than that.
-pub fn pattern(summary: &Summary) -> Answer {
+/// Are the starts like those of independent users? In a line, where that was decided, or asked for by `--tolerance lateness=`. What loops
+/// send is no question of independence: one line says what that does.
+pub fn pattern(summary: &Summary) -> Option<Answer> {
+    if matches!(asked::kind(summary), Kind::Closed | Kind::FixedWork) {
+        return Some(Answer { word: "closed", meaning: LOOPED.to_owned(), tone: Tone::Plain });
+    }
+    if matches!(summary.verdict.pattern, Pattern::Undecided | Pattern::NotApplicable) {
+        return None;
+    }
+    let of = pattern_of_audit(summary);
+    // What it does to queues comes with --details.
+    let meaning = of.meaning.split(';').next().unwrap_or_default().to_owned();
+    Some(Answer { meaning, ..of })
+}
+
+/// What a loop does to its load.
+const LOOPED: &str = "closed workload: a slow target receives fewer requests";
+
+/// The same of an audit, which is asked for the pattern.
+pub fn pattern_of_audit(summary: &Summary) -> Answer {
     let whole = super::pattern(summary);
     let verdict = &summary.verdict;
     let meaning = match (verdict.pattern, verdict.pattern_scale_s, verdict.pattern_needs) {
@@ -33,16 +52,73 @@ pub fn pattern(summary: &Summary) -> Answer {
     Answer { meaning, ..whole }
 }
 
-/// How the requests ended, without the kinds of failure.
+/// Whether a reason is of how the load left, which the line of trust tells.
+pub fn is_of_load(id: &ReasonId) -> bool {
+    use FindingId::{
+        Bunched, ClockOff, JoinedLate, Late, LocalLimit, OffRate, Saturated, Serialised, ShardsApart,
+        ShortRun, Smoothed, Stall, Unsent, UnsentSteps, Uplink,
+    };
+    match id {
+        ReasonId::Rule(_) => true,
+        ReasonId::Finding(id) => matches!(
+            id,
+            Bunched
+                | ClockOff
+                | JoinedLate
+                | Late
+                | LocalLimit
+                | OffRate
+                | Saturated
+                | Serialised
+                | ShardsApart
+                | ShortRun
+                | Smoothed
+                | Stall
+                | Unsent
+                | UnsentSteps
+                | Uplink
+        ),
+    }
+}
+
+/// Whether a reason is of the pattern of the starts, which has a line of its own.
+pub fn is_of_pattern(id: &ReasonId) -> bool {
+    use FindingId::{FixedPopulation, LongestGaps, Periodic};
+    matches!(id, ReasonId::Finding(FixedPopulation | LongestGaps | Periodic))
+}
+
+/// Was it sent as specified? Without the number of rules, which the details count.
+pub fn trust(summary: &Summary) -> Answer {
+    let whole = super::load(summary);
+    let meaning = whole.meaning.split(": all ").next().unwrap_or_default().to_owned();
+    Answer { meaning, ..whole }
+}
+
+/// Whether what is said of the load tells why already: the connection cap.
+pub fn says_why(summary: &Summary) -> bool {
+    super::kept_by_cap(summary).is_some()
+}
+
+/// Requests fail at most so often without being shown as what is wrong.
+const FEW_FAILURES: f64 = 0.01;
+
+/// How the requests ended, and in what most of the failures did.
 pub fn outcome(summary: &Summary) -> Answer {
     let whole = super::answers(summary);
     let all = total(&summary.outcomes);
     let failed = all - summary.outcomes.get("ok").copied().unwrap_or(0).min(all);
-    if failed == 0 {
+    if failed == 0 || !super::tells_outcomes(summary) {
         return whole;
     }
+    let kinds = super::kinds_of_failure(summary);
+    let worst = kinds.first().map_or(String::new(), |&(name, status, _)| {
+        let mostly = if kinds.len() > 1 { "mostly " } else { "" };
+        format!(": {mostly}{}", failures::ended(name, status))
+    });
+    let few = failed as f64 <= FEW_FAILURES * all as f64;
     Answer {
-        meaning: format!("{} of {} failed ({})", count(failed), count(all), share_of(failed, all)),
+        meaning: format!("{} of {} failed ({}){worst}", count(failed), count(all), share_of(failed, all)),
+        tone: if few { Tone::Warn } else { Tone::Bad },
         ..whole
     }
 }
@@ -190,13 +266,12 @@ pub fn machine(summary: &Summary) -> Option<(Tone, String)> {
     match generator.stalls.iter().map(|stall| stall.length_s).reduce(f64::max) {
         Some(longest) => {
             let times = plural(generator.stalls.len() as u64, "time");
-            parts.push(format!("held up {times}, for {} at most", time(longest)));
+            parts.push(format!("paused by the system {times} (longest {})", time(longest)));
         }
-        None => parts.push("never held up".to_owned()),
+        None => parts.push("never paused".to_owned()),
     }
     if generator.same_host_as_target == Some(true) {
-        let warm = generator.wait.as_ref().is_some_and(super::waiting::is_awake);
-        parts.push(if warm { "target on this machine, warm" } else { "target on this machine" }.to_owned());
+        parts.push("target on the same machine".to_owned());
     }
     Some((tone, parts.join("; ")))
 }

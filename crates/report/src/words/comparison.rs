@@ -45,7 +45,7 @@ pub fn headline(comparison: &Comparison, pair: &Pair) -> Sentence {
             let all: Vec<String> = reasons.iter().map(|reason| incomparable(comparison, reason)).collect();
             (Tone::Bad, format!("not comparable: {}", all.join("; ")))
         }
-        Verdict::NotTold => (Tone::Warn, "not told: no number of the response time has an interval".into()),
+        Verdict::NotTold => (Tone::Warn, "n/a: no number of the response time has an interval".into()),
         Verdict::NoDifference { .. } if pair.same_records => (
             Tone::Warn,
             "no difference at all: both simulations came out the same, request by request; under another seed they may differ".into(),
@@ -117,8 +117,8 @@ pub fn names(comparison: &Comparison, pair: &Pair) -> String {
 /// What a row shows, in a word.
 pub fn word(row: &Row) -> (&'static str, Tone) {
     match (row.shown, row.of.as_str()) {
-        (Shown::NotTold, _) => ("not told", Tone::Faint),
-        (Shown::No, _) => ("none shown", Tone::Plain),
+        (Shown::NotTold, _) => ("n/a", Tone::Faint),
+        (Shown::No, _) => ("no difference", Tone::Plain),
         (Shown::Higher, "rate") => ("more", Tone::Strong),
         (Shown::Lower, "rate") => ("fewer", Tone::Strong),
         (Shown::Higher, "failed") => ("more", Tone::Bad),
@@ -136,7 +136,6 @@ fn incomparable(comparison: &Comparison, reason: &Incomparable) -> String {
             format!("the load of {} was INVALID, so its times are those of another load", name(*run))
         }
         Incomparable::Plan(d) => format!("another plan: {}", both(d)),
-        Incomparable::Note(d) => format!("other notes: {}", both(d)),
         Incomparable::Labels => "they have no label in common".into(),
         Incomparable::Source => "the one is a simulation and the other is not".into(),
         Incomparable::Copies => {
@@ -151,7 +150,7 @@ pub fn advice(reasons: &[Incomparable]) -> Option<String> {
     let mut across: Vec<&str> = Vec::new();
     for reason in reasons {
         match reason {
-            Incomparable::Plan(d) | Incomparable::Note(d) => across.push(&d.what),
+            Incomparable::Plan(d) => across.push(&d.what),
             _ => return None,
         }
     }
@@ -205,20 +204,18 @@ pub fn differences(pair: &Pair) -> Option<Sentence> {
 pub fn method(comparison: &Comparison) -> String {
     let n = plural(comparison.looked_at as u64, "interval");
     let all = match comparison.looked_at {
-        1 => "The interval holds with 95 % confidence".to_owned(),
-        _ => format!(
-            "The {n} hold together with 95 % confidence (each with {:.2} %)",
-            100.0 * comparison.confidence_of_each
-        ),
+        0 => return "No number has an interval.".to_owned(),
+        1 => "95 % confidence".to_owned(),
+        _ => format!("95 % family-wise confidence over {n}"),
     };
     let from = match comparison.method {
         Method::Rounds => "from the differences of each round",
         Method::Runs if comparison.pairs.iter().any(|pair| pair.same_arrivals) => {
-            "and allow for dependence; what both runs owe to the same arrivals is taken out"
+            "and allow for dependence; what both runs owe to the same draws is taken out"
         }
         Method::Runs => "and allow for dependence",
     };
-    format!("{all}, {from}. none shown: a difference within the interval is possible.")
+    format!("{all}, {from}. no difference: one within the interval is possible.")
 }
 
 /// Why rows are not told, each reason once: `p99.9: not told, because ...`.
@@ -234,7 +231,7 @@ pub fn not_told(comparison: &Comparison, pair: &Pair) -> Vec<Sentence> {
         }
     }
     let one = |(text, rows): (String, Vec<String>)| {
-        (Tone::Faint, format!("{}: not told, because {text}.", rows.join(", ")))
+        (Tone::Faint, format!("{}: n/a, because {text}.", rows.join(", ")))
     };
     reasons.into_iter().map(one).collect()
 }
@@ -279,7 +276,7 @@ pub fn condition(comparison: &Comparison, of: &ConditionResult) -> Sentence {
     match of.outcome {
         Outcome::Holds => (Tone::Bad, format!("{text}{names}: yes, the interval shows it{with}")),
         Outcome::DoesNotHold => (Tone::Good, format!("{text}{names}: no, the interval excludes it{with}")),
-        Outcome::Undecided => (Tone::Warn, format!("{text}{names}: not shown and not excluded{with}")),
+        Outcome::Undecided => (Tone::Warn, format!("{text}{names}: inconclusive{with}")),
         Outcome::NotJudged => {
             let why = row.map_or("neither has the number".to_owned(), |row| why_not(comparison, row));
             (Tone::Warn, format!("{text}{names}: not judged, because {why}"))
@@ -433,15 +430,15 @@ mod tests {
         };
         let reasons = vec![
             Incomparable::Plan(of("arrival process", "poisson", "constant")),
-            Incomparable::Note(of("commit", "a", "b")),
+            Incomparable::Plan(of("rate", "100/s", "200/s")),
         ];
         assert_eq!(
             advice(&reasons).unwrap(),
-            "If that is what you compare, add --across 'arrival process' --across commit."
+            "If that is what you compare, add --across 'arrival process' --across rate."
         );
         assert_eq!(
             first_line(Vec::new(), Verdict::NotComparable { reasons }),
-            "not comparable: another plan: arrival process (poisson and constant); other notes: commit (a and b)"
+            "not comparable: another plan: arrival process (poisson and constant); another plan: rate (100/s and 200/s)"
         );
         let reasons = vec![Incomparable::Invalid { run: 1 }];
         assert_eq!(advice(&reasons), None);
@@ -466,7 +463,7 @@ mod tests {
             Comparison { pairs: vec![Pair { rows, ..Pair::default() }], ..Comparison::default() };
         let text = |outcome| super::condition(&comparison, &of(outcome)).1;
         assert_eq!(text(Outcome::Holds), "p(99) slower by 5%: yes, the interval shows it: +8.0 to +14 %");
-        assert_eq!(text(Outcome::Undecided), "p(99) slower by 5%: not shown and not excluded: +8.0 to +14 %");
+        assert_eq!(text(Outcome::Undecided), "p(99) slower by 5%: inconclusive: +8.0 to +14 %");
         assert_eq!(change_cell(&comparison.pairs[0].rows[0]), "+11 %");
     }
 }

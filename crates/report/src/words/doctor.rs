@@ -338,6 +338,9 @@ pub fn machine(of: &Machine) -> Vec<(&'static str, String)> {
 const OF_MACHINE: [FindingId; 5] =
     [FindingId::Late, FindingId::Bunched, FindingId::Saturated, FindingId::LocalLimit, FindingId::Stall];
 
+/// Share of a limit from which on it is worth a line.
+const NEAR: f64 = 0.5;
+
 /// Where to look when a run was not sent as specified and the machine is to blame: the bound that ended it, or would first.
 pub fn advice(summary: &Summary) -> Option<String> {
     let judged = matches!(summary.verdict.load, Some(LoadVerdict::Invalid | LoadVerdict::Inconclusive));
@@ -350,23 +353,21 @@ pub fn advice(summary: &Summary) -> Option<String> {
         return None;
     }
     let bound = summary.generator.as_ref()?.first_bound.as_ref();
-    let bound = bound.map_or(String::new(), |bound| {
-        let name = resource(bound.resource);
-        match bound.asks {
-            Some(asks) => format!(
-                "; first to run out: {name} ({} {} possible, {} asked for)",
-                amount(bound.allows, bound.unit),
-                unit(bound.unit),
-                amount(asks, bound.unit)
-            ),
-            None => format!(
-                "; first to run out: {name} ({} {} possible)",
-                amount(bound.allows, bound.unit),
-                unit(bound.unit)
-            ),
+    // What is far from its limit is not what made the load late.
+    let lacked = summary.verdict.findings.iter().any(|finding| finding.id == FindingId::LocalLimit);
+    let near = |asks: Option<f64>, allows: f64| asks.is_some_and(|asks| asks >= NEAR * allows);
+    let first = bound.filter(|bound| lacked || near(bound.asks, bound.allows));
+    let first = match first {
+        Some(of) => {
+            let asked =
+                of.asks.map_or(String::new(), |asks| format!(", {} asked for", amount(asks, of.unit)));
+            let (allows, unit) = (amount(of.allows, of.unit), unit(of.unit));
+            format!("; first to run out: {} ({allows} {unit} possible{asked})", resource(of.resource))
         }
-    });
-    Some(format!("`headway doctor` with these arguments says what it allows{bound}"))
+        None if lacked => String::new(),
+        None => return None,
+    };
+    Some(format!("`headway doctor` with these arguments says what it allows{first}"))
 }
 
 #[cfg(test)]

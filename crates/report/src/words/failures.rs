@@ -36,6 +36,10 @@ pub fn advice(kind: KnownFailure) -> &'static str {
             "The target accepted the connection and said nothing in TLS: use http:// if it speaks plain HTTP; --connect-timeout \
              30s waits longer."
         }
+        KnownFailure::Http2Unanswered => {
+            "The target accepted the connection and said nothing in HTTP/2: see whether it hangs; --http1.1 asks \
+             without HTTP/2."
+        }
         KnownFailure::TlsExpected => {
             "The target expects TLS at this port: use https:// instead of http://, or the port at which it speaks plain HTTP."
         }
@@ -43,7 +47,7 @@ pub fn advice(kind: KnownFailure) -> &'static str {
             "The target took too long to accept a connection: --connect-timeout 30s waits longer; a lower -R or -c asks less of it."
         }
         KnownFailure::ResponseTimeout => {
-            "The response took longer than --timeout: --timeout 60s waits longer; a lower -R asks less of the target."
+            "The target did not respond within --timeout: see whether it hangs, or try a lower -R."
         }
         KnownFailure::Reset => {
             "The target closed the connection before its response was complete: look into its log, and try a lower -R or -c."
@@ -53,7 +57,7 @@ pub fn advice(kind: KnownFailure) -> &'static str {
              -R or -c."
         }
         KnownFailure::Unauthorized => {
-            "The target asks who you are: give --user NAME:PASSWORD, or -H 'Authorization: Bearer TOKEN'."
+            "Check the credentials: in a login's body, or by -H 'Authorization: Bearer TOKEN' or --user NAME:PASSWORD."
         }
         KnownFailure::Forbidden => {
             "The target refuses this user or client: give the credentials of another one by --user NAME:PASSWORD or \

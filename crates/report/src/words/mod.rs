@@ -39,11 +39,11 @@ pub use reasons::{
 pub use sessions::{conditional, conditional_meaning, sessions, split};
 pub use users::{method, users};
 
-use crate::format::{count, instant, plural, share_of, time};
+use crate::format::{count, instant, plural, share, share_of, time};
 use headway_base::Outcome;
 use headway_stats::Summary;
 use headway_stats::summary::{
-    FindingId, LoadVerdict, RuleOutcome, ShardCoverage, ShardLog, Source, TimeScaleFrom,
+    FindingId, LoadVerdict, RuleOutcome, RuleResult, ShardCoverage, ShardLog, Source, TimeScaleFrom,
 };
 use std::collections::BTreeMap;
 
@@ -100,6 +100,9 @@ pub fn load(summary: &Summary) -> Answer {
             };
             ("VALID", Tone::Good, meaning)
         }
+        Some(LoadVerdict::Invalid) if kept_by_cap(summary).is_some() => {
+            ("INVALID", Tone::Bad, kept_by_cap(summary).unwrap_or_default())
+        }
         Some(LoadVerdict::Invalid) => {
             let broken = match having(RuleOutcome::Fail) {
                 0 => String::new(),
@@ -136,6 +139,18 @@ pub fn time_scale(summary: &Summary) -> Option<String> {
         TimeScaleFrom::Set => format!("{forgiven}, as --tolerance says"),
         TimeScaleFrom::Default => format!("{forgiven}: no service time is known"),
     })
+}
+
+/// `sent 58 % of the plan: the cap of 1 connection was full`, where that is what makes the load INVALID.
+fn kept_by_cap(summary: &Summary) -> Option<String> {
+    let limited = summary.verdict.limited_by.as_ref()?;
+    let failed = |rule: &&RuleResult| rule.outcome == RuleOutcome::Fail;
+    let rules = &summary.verdict.rules;
+    let rule = rules.iter().find(|rule| failed(rule) && headway_stats::thresholds::is_at_cap(rule))?;
+    let cap = limited
+        .limit
+        .map_or("the connection cap".into(), |cap| format!("the cap of {}", plural(cap, "connection")));
+    Some(format!("sent {} of the plan: {cap} was full", share(rule.value?)))
 }
 
 /// What held requests back although the generator could have sent them, after `sent as specified`: `up to the cap of 1

@@ -25,6 +25,14 @@ pub enum ReasonId {
 }
 
 impl ReasonId {
+    /// The command that explains it, as it stands behind its sentences; none of a tag that this version does not know.
+    pub fn explained(&self) -> String {
+        match self {
+            ReasonId::Finding(FindingId::Other(_)) | ReasonId::Rule(RuleId::Other(_)) => String::new(),
+            known => format!(" (headway explain {})", known.as_str()),
+        }
+    }
+
     /// The tag as documents have it.
     pub fn as_str(&self) -> &str {
         match self {
@@ -74,6 +82,8 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     let passed = !saturated && super::waiting::neighbours_can_be_passed(summary);
     let takes_all = takes_most(summary);
     let unfit = is_mostly_unfit(summary);
+    let is_mute =
+        summary.failure_reasons.rows.iter().any(|row| row.kind == Some(KnownFailure::Http2Unanswered));
     let apart = share_outside(&summary.verdict);
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
         let held_back = !reason.at.is_empty();
@@ -81,9 +91,12 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
             _ if foreign => next_of_audit(&reason.id),
             Source::Sim => next_of_simulation(&reason.id, kind(summary), held_back),
             _ if follows_from_shards_apart(&reason.id, &summary.verdict, apart) => Some(START_TOGETHER),
+            _ if is_mute && reason.id == ReasonId::Finding(FindingId::Feedback) => {
+                Some(super::failures::advice(KnownFailure::Http2Unanswered))
+            }
             _ if unfit && is_of_what_was_sent(&reason.id) => Some(CORRECT_WHAT_IS_SENT),
             _ if takes_all && is_of_sockets(&reason.id) => Some(NOT_OVERLOADED),
-            _ if is_lateness(&reason.id) && passed => Some(super::waiting::REALTIME),
+            _ if is_lateness(&reason.id) && passed => Some(super::waiting::NEIGHBOURS),
             _ => next_step(&reason.id, kind(summary)),
         };
         reason.next = next.map(Cow::from);
@@ -611,9 +624,9 @@ mod tests {
         };
         assert_eq!(next(999, Vec::new()), [NOT_OVERLOADED, NOT_OVERLOADED]);
         let [held, late] = next(100, Vec::new());
-        assert!(held == KEEP_FEWER_SOCKETS && late == crate::words::waiting::REALTIME, "{held} {late}");
+        assert!(held == KEEP_FEWER_SOCKETS && late == crate::words::waiting::NEIGHBOURS, "{held} {late}");
         let saturated = Finding { id: FindingId::Saturated, ..Finding::default() };
-        assert_ne!(next(100, vec![saturated])[1], crate::words::waiting::REALTIME);
+        assert_ne!(next(100, vec![saturated])[1], crate::words::waiting::NEIGHBOURS);
     }
 
     /// A bad name is as bad at any rate.

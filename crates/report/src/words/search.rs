@@ -1,10 +1,11 @@
 //! What a search says: the knee in a sentence, what to know about it, and what each trial came to.
 
 use super::Tone;
+use super::failures::ended;
 use super::study::Sentence;
 use crate::format::{chosen_share, count, number, plural, rate, share, time};
 use headway_stats::search::{
-    DriftFound, Earlier, Found, OtherLimit, Outcome, RateOf, Searched, StoppedBy, TrialEnd, TrialRow,
+    DriftFound, Earlier, Found, OtherLimit, Outcome, Probed, RateOf, Searched, StoppedBy, TrialEnd, TrialRow,
 };
 
 fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
@@ -41,6 +42,62 @@ pub fn between(found: &Found, interval: [Option<f64>; 2]) -> String {
     }
 }
 
+/// The best estimate with its interval: `about 400/s (310 to 470/s)`; `-` where nothing is known.
+pub fn about(found: &Found, estimate: Option<f64>, interval: [Option<f64>; 2]) -> String {
+    match (estimate, interval) {
+        (None, interval) => between(found, interval),
+        (Some(knee), [None, None]) => format!("about {}, without an interval yet", rate_of(found, knee)),
+        (Some(_), [Some(low), Some(high)]) if low == high => between(found, interval),
+        (Some(knee), interval) => format!("about {} ({})", rate_of(found, knee), between(found, interval)),
+    }
+}
+
+/// What the closed probes told: `capacity about 495/s, 8.04 ms alone, so 4 servers; 6.0 s`.
+pub fn probed(probed: &Probed) -> String {
+    let capacity = match probed.capacity {
+        Some(capacity) => {
+            format!("capacity about {}, ", rate(capacity))
+        }
+        None => String::new(),
+    };
+    let servers = plural(u64::from(probed.servers), "server");
+    let as_many = if probed.capacity.is_some() { format!(", as of {servers}") } else { String::new() };
+    format!(
+        "{capacity}{} for one user alone{as_many}; {} requests, {}",
+        time(probed.service_s),
+        count(probed.rows.iter().map(|row| row.requests).sum()),
+        time(probed.took_s())
+    )
+}
+
+/// Share of failures that is said of a trial.
+const FAILED: f64 = 0.01;
+
+/// What failed in a trial, if it is more than a per cent: `34.0 % failed (429)`.
+pub fn failures(row: &TrialRow) -> Option<String> {
+    let part = row.failed.filter(|failed| *failed > FAILED)?;
+    let how = row.failed_by.as_ref().map(|kind| format!(" ({})", ended(&kind.outcome, kind.status)));
+    Some(format!("{} failed{}", share(part), how.unwrap_or_default()))
+}
+
+/// What failed of requests where no threshold counts them: the rate is none that the target serves.
+fn not_counted(found: &Found) -> Option<Sentence> {
+    if found.thresholds.iter().any(|threshold| threshold.contains("failed")) {
+        return None;
+    }
+    let failing =
+        found.trials.iter().filter(|row| !row.cut_off).filter_map(|row| Some((row, failures(row)?)));
+    let (row, failures) = failing.min_by(|a, b| a.0.rate.total_cmp(&b.0.rate))?;
+    let limits = row.failed_by.as_ref().is_some_and(|kind| kind.status == Some(429));
+    let why = if limits { ": the target limits the rate" } else { "" };
+    let text = format!(
+        "at {} {failures}{why}; response times alone are searched, and requests that fail fast keep them short: add --threshold \
+         'failed: rate<1%'",
+        rate_of(found, row.rate)
+    );
+    Some(sentence(Tone::Warn, text))
+}
+
 /// What was asked: `p(99)<100ms holds`.
 pub fn demand(found: &Found) -> String {
     let verb = if found.thresholds.len() == 1 { "holds" } else { "hold" };
@@ -50,24 +107,17 @@ pub fn demand(found: &Found) -> String {
 /// The first line.
 pub fn headline(found: &Found) -> Sentence {
     let demand = demand(found);
-    let known = match found.interval {
-        [None, None] => "nothing is known of the knee".to_owned(),
-        interval => format!("so far the knee is {}", between(found, interval)),
+    let known = match about(found, found.estimate, found.interval) {
+        nothing if nothing == "-" => "nothing is known of the knee".to_owned(),
+        known => format!("so far the knee is {known}"),
     };
     let lowest = || {
         found.interval[1].map_or_else(|| format!("the lowest {}", what(found)), |rate| rate_of(found, rate))
     };
     match found.outcome {
         Outcome::Found => {
-            let [low, high] = found.interval.map(|end| end.unwrap_or_default());
-            let half = found.reached.map(|half| format!(" (+-{})", share(half))).unwrap_or_default();
-            let knee = match found.rate_of {
-                RateOf::Users if low == high => rate_of(found, low),
-                RateOf::Users => {
-                    format!("a number of users between {} and {}", low_of(found, low), count(high as u64))
-                }
-                _ => format!("a rate between {} and {}", rate_of(found, low), rate_of(found, high)),
-            };
+            let half = found.reached.map(|half| format!(", +-{}", share(half))).unwrap_or_default();
+            let knee = about(found, found.estimate, found.interval);
             sentence(Tone::Good, format!("{demand} up to {knee}{half}"))
         }
         Outcome::Budget => sentence(
@@ -79,6 +129,10 @@ pub fn headline(found: &Found) -> Sentence {
             ),
         ),
         Outcome::Interrupted => sentence(Tone::Warn, format!("interrupted: {known}")),
+        Outcome::Never if let Some(threshold) = alone(found) => sentence(
+            Tone::Bad,
+            format!("no {} was found at which {demand}: one user alone breaks {threshold}", what(found)),
+        ),
         Outcome::Never => {
             let last = found.trials.iter().rfind(|row| row.ended.is_failure());
             let how = match last.map(|row| row.ended) {
@@ -129,7 +183,19 @@ pub fn headline(found: &Found) -> Sentence {
         ),
         Outcome::Undecided => sentence(Tone::Warn, format!("the trials decide nothing more: {known}")),
         Outcome::Unreachable => {
-            sentence(Tone::Bad, format!("no connection to {} could be opened: {known}", found.target))
+            let before = found.trials.iter().filter(|row| row.ended != TrialEnd::Unreachable).count();
+            let last = found.trials.last().and_then(|row| row.failed_by.as_ref());
+            let how =
+                last.map(|kind| format!(" ({})", ended(&kind.outcome, kind.status))).unwrap_or_default();
+            let text = match before {
+                0 => format!("no connection to {} could be opened{how}: {known}", found.target),
+                n => format!(
+                    "after {} {} refused connections, as one does that has ended: {known}",
+                    plural(n as u64, "trial"),
+                    found.target
+                ),
+            };
+            sentence(Tone::Bad, text)
         }
         Outcome::Failed => {
             let why = found.error.as_deref().unwrap_or("the reason is not known");
@@ -137,6 +203,12 @@ pub fn headline(found: &Found) -> Sentence {
         }
         Outcome::Unfinished => sentence(Tone::Warn, format!("the search has not ended: {known}")),
     }
+}
+
+/// The threshold that one user alone breaks.
+fn alone(found: &Found) -> Option<&str> {
+    let broken = found.probed.as_ref()?.broken?;
+    found.thresholds.get(broken).map(String::as_str)
 }
 
 /// How response times changed.
@@ -193,6 +265,17 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
     let mut all: Vec<Sentence> = found.baseline.iter().map(|earlier| beside(found, earlier)).collect();
     match found.outcome {
         Outcome::Budget => all.push(sentence(Tone::Plain, "a longer --budget, or a wider --precision, lets it end")),
+        Outcome::Never if alone(found).is_some() => {
+            if let Some(row) = found.probed.as_ref().and_then(|probed| probed.rows.first()) {
+                let text = format!(
+                    "seen with one request after the other: {} in the mean, {} of {} failed; a threshold that the target can meet is needed",
+                    time(row.response_s),
+                    count(row.failed),
+                    plural(row.requests, "request")
+                );
+                all.push(sentence(Tone::Plain, text));
+            }
+        }
         Outcome::Never => {
             if let Some(row) = found.trials.iter().rfind(|row| row.ended.is_failure()) {
                 let seen = row.response.iter().map(|p| format!("p{} {}", p.percent, time(p.value)));
@@ -207,7 +290,7 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
             let busy = busy.reduce(f64::max).map(|busy| format!("; its busiest worker was at work for {} of the time", share(busy)));
             let valid = found.interval[0].map(|rate| format!("; at {} its load was not INVALID", rate_of(found, rate)));
             let text = format!(
-                "three trials at that rate were INVALID{}{}: the run folders have the reasons; another machine, or more threads, may send more",
+                "trials at that rate were INVALID{}{}: the run folders have the reasons; another machine, or more threads, may send more",
                 busy.unwrap_or_default(),
                 valid.unwrap_or_default()
             );
@@ -242,6 +325,7 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
             format!("the target drifts: its response times at the same rate {}", changed(&drift)),
         ));
     }
+    all.extend(not_counted(found));
     let kept = found.trials.iter().any(|row| row.folder.is_some());
     let may_go_on = [Outcome::Budget, Outcome::Interrupted, Outcome::Unreachable, Outcome::Unfinished];
     if kept && may_go_on.contains(&found.outcome) {
@@ -316,7 +400,8 @@ pub fn outcome(end: TrialEnd) -> (&'static str, Tone) {
         TrialEnd::Fails => ("fails", Tone::Bad),
         TrialEnd::Backlog => ("backlog", Tone::Bad),
         TrialEnd::HeldBack => ("held back", Tone::Bad),
-        TrialEnd::Enough | TrialEnd::Undecided => ("undecided", Tone::Plain),
+        TrialEnd::Enough => ("pooled", Tone::Plain),
+        TrialEnd::Undecided => ("undecided", Tone::Plain),
         TrialEnd::NotSent => ("not sent", Tone::Warn),
         TrialEnd::Unreachable => ("not reached", Tone::Bad),
     }
@@ -324,9 +409,6 @@ pub fn outcome(end: TrialEnd) -> (&'static str, Tone) {
 
 /// Why it ended.
 pub fn why(found: &Found, row: &TrialRow) -> String {
-    if row.returns && !row.cut_off {
-        return "to see whether it drifts".to_owned();
-    }
     match row.ended {
         TrialEnd::Holds => "shown to hold".to_owned(),
         TrialEnd::Fails => match row.threshold.and_then(|which| found.thresholds.get(which)) {
@@ -335,10 +417,7 @@ pub fn why(found: &Found, row: &TrialRow) -> String {
         },
         TrialEnd::Backlog => "the backlog grew".to_owned(),
         TrialEnd::HeldBack => "requests waited at the cap".to_owned(),
-        TrialEnd::Enough if row.stopped_by == Some(StoppedBy::Length) => {
-            "far longer than foreseen".to_owned()
-        }
-        TrialEnd::Enough => "close to the knee".to_owned(),
+        TrialEnd::Enough => "its length; told with the others".to_owned(),
         TrialEnd::NotSent => "the load was not as planned".to_owned(),
         TrialEnd::Unreachable => "no connection could be opened".to_owned(),
         TrialEnd::Undecided if row.stopped_by == Some(StoppedBy::Budget) => "the budget ended".to_owned(),

@@ -16,8 +16,8 @@ const MOST_STEPS: usize = 8;
 pub fn conditional(summary: &Summary) -> &'static str {
     match summary.response_kind {
         None | Some(ResponseKind::Open) => "",
-        Some(ResponseKind::Mixed) => " (in part conditional on responses)",
-        Some(ResponseKind::Loop) => " (conditional on the loop)",
+        Some(ResponseKind::Mixed) => " (in part closed: slow responses lower the load)",
+        Some(ResponseKind::Loop) => " (closed workload: slow responses lower the load)",
     }
 }
 

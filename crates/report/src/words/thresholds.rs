@@ -3,7 +3,7 @@
 use super::{Answer, Tone};
 use crate::format::{chosen_time, count, number, plural, rate, share, size, time, time_range};
 use headway_stats::Summary;
-use headway_stats::summary::{ThresholdOutcome, ThresholdResult, ThresholdUnit};
+use headway_stats::summary::{Open, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 
 /// Do the numbers keep to what was demanded of them? None where nothing was.
 pub fn answer(summary: &Summary) -> Option<Answer> {
@@ -31,6 +31,18 @@ pub fn answer(summary: &Summary) -> Option<Answer> {
     } else {
         let text = if all == 1 { "the threshold holds".into() } else { format!("all {all} thresholds hold") };
         Answer { word: "passed", meaning: text, tone: Tone::Good }
+    })
+}
+
+/// What a line of a threshold says behind its value, where it is not certain.
+pub fn certainty(threshold: &ThresholdResult) -> Option<String> {
+    threshold.open?;
+    let reason = threshold.reason.as_ref().map(super::why::why);
+    Some(match (threshold.open, reason) {
+        (_, Some(reason)) if reason.starts_with("not certain") => reason,
+        (Some(Open::Data), Some(reason)) => format!("not certain: {reason}"),
+        (_, Some(reason)) => reason,
+        (_, None) => "not certain".into(),
     })
 }
 
@@ -74,8 +86,9 @@ pub fn evidence(threshold: &ThresholdResult) -> String {
         text = format!("{text}, 95 % interval {}", interval(threshold));
     }
     text = format!("{text}; n = {}", count(threshold.n));
-    match &threshold.reason {
-        Some(reason) => format!("{text}; {}", super::why::why(reason)),
+    let reason = || threshold.reason.as_ref().map(super::why::why);
+    match certainty(threshold).or_else(reason) {
+        Some(reason) => format!("{text}; {reason}"),
         None => text,
     }
 }
@@ -86,7 +99,8 @@ pub fn sentence(threshold: &ThresholdResult) -> String {
     format!("{} {}: {}", threshold.text, word.to_lowercase(), evidence(threshold))
 }
 
-fn shown(unit: ThresholdUnit, x: f64) -> String {
+/// A number of that unit.
+pub fn shown(unit: ThresholdUnit, x: f64) -> String {
     match unit {
         ThresholdUnit::Seconds => time(x),
         ThresholdUnit::Bytes => size(x),

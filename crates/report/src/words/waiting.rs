@@ -5,7 +5,7 @@ use headway_stats::Summary;
 use headway_stats::summary::{DmaLatency, Generator, IdleLoops, Text, Wait, WaitStrategy};
 
 /// What to do where other processes made the generator late.
-pub const REALTIME: &str = "Try `--realtime`: other processes had the cores (docs/machines.md). Else free them, or use another machine.";
+pub const NEIGHBOURS: &str = "Other processes had the cores: stop them, or use another machine.";
 
 /// How the workers waited, and what it cost, in one sentence; none where nothing says.
 pub fn waited(generator: &Generator) -> Option<String> {

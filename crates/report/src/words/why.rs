@@ -3,7 +3,9 @@
 //! One sentence for each [`Why`]; documents that other versions wrote bring their own for those that this one does not know.
 
 use crate::format::{chosen, chosen_time, count, number, per_second_within, plural, share, time, times_what};
-use headway_stats::summary::{Disturbance, Grows, NotComputed, PlanPart, StampsHow, Stated, Unsteady, Why};
+use headway_stats::summary::{
+    Disturbance, Grows, NotComputed, PlanPart, StampsHow, Stated, ThresholdUnit, Unsteady, Why,
+};
 
 /// The sentence for the number at that path; none where its document has no reason.
 pub fn missing(not_computed: &NotComputed, path: &str) -> Option<String> {
@@ -31,6 +33,9 @@ fn number_missing(why: &Why) -> Option<String> {
         Why::OneSide { needed, n } => {
             format!("fewer than {} observations on one side (n = {})", chosen(needed), count(n))
         }
+        Why::ShortWork { took, needed } => format!(
+            "the work took only {took:.0} mean response times; {needed:.0} are needed: send more requests (-n)"
+        ),
         Why::FewBursts { seen, of, needed } => format!(
             "what lies beyond it does so in a few bursts: in {seen} of {of} segments of the measured phase, {needed} are needed"
         ),
@@ -157,6 +162,7 @@ fn by_rule(why: &Why) -> Option<String> {
         Why::OtherWorkload => "not for this kind of workload".into(),
         Why::NoRule => "no rule applies to this kind of workload".into(),
         Why::NothingToCompare => "there is no plan to compare with".into(),
+        Why::HeldAtCap { share: of } => format!("{} never left: the connection cap was full", share(of)),
         Why::AstrideLimit { n } => format!("the interval straddles the limit (n = {})", count(n)),
         Why::FewArrivals { n } => {
             let n = n.map_or(String::new(), |n| format!(" for an interval (n = {})", count(n)));
@@ -209,7 +215,9 @@ fn of_simulation(why: &Why) -> Option<String> {
 
 fn threshold(why: &Why) -> String {
     match why {
-        Why::InvalidLoad => "the load was INVALID: the value belongs to another load".into(),
+        Why::InvalidLoad => {
+            "the load was INVALID, and what that did to the number is not known: a load that is VALID would decide".into()
+        }
         Why::EndedRun { at_s, recovered } => {
             let later = if *recovered { "; responses that came later brought the value back" } else { "" };
             format!("crossed after {}, which ended the run{later}", time(*at_s))
@@ -220,10 +228,23 @@ fn threshold(why: &Why) -> String {
         Why::BoundUnknown => {
             "the value is a lower bound: users without a response waited longer, and how long is not known".into()
         }
-        Why::OwnDelays { aggregate, between_s: [low, high] } => {
-            format!("the generator's own delays move {aggregate} between {} and {}", time(*low), time(*high))
+        Why::OwnDelays { low, high, unit, unsent } => own_delays(*low, *high, *unit, *unsent),
+        Why::LoadUndecided => {
+            "not certain: it is not shown that the load was sent as specified; a longer run would decide".into()
         }
-        Why::Astride => "the interval straddles the limit: another run may come out the other way".into(),
+        Why::FewToTell => "not certain: too few requests for an interval; a longer run would decide".into(),
+        Why::Throughout { runs, grows, limit, unit, because } => {
+            let limit = super::thresholds::shown(*unit, *limit);
+            let of = match runs {
+                1 => String::new(),
+                runs => format!(" in all {} replications", count(*runs)),
+            };
+            let grows = if *grows { ", and growing" } else { "" };
+            format!("above {limit}{of}{grows}; {}", self::why(because))
+        }
+        Why::Astride => {
+            "not certain: the interval straddles the limit, so another run may come out the other way; a longer run would decide".into()
+        }
         Why::IntervalHoldsLimit => {
             "the interval holds the limit: more or longer replications would tell".into()
         }
@@ -240,6 +261,34 @@ fn threshold(why: &Why) -> String {
             time(*value)
         ),
         _ => "not known".into(),
+    }
+}
+
+/// Between what the generator leaves a number, and what would decide.
+fn own_delays(low: f64, high: Option<f64>, unit: ThresholdUnit, unsent: f64) -> String {
+    let shown = |x| super::thresholds::shown(unit, x);
+    let not_sent = (unsent > 0.0).then(|| format!("{} of the plan was not sent", share(unsent)));
+    match (high, not_sent) {
+        (Some(high), None) => format!(
+            "the generator's own delays move it between {} and {}: a load sent in time would decide",
+            shown(low),
+            shown(high)
+        ),
+        (Some(high), Some(not_sent)) => format!(
+            "it lies between {} and {}, as {not_sent}: a load sent whole would decide",
+            shown(low),
+            shown(high)
+        ),
+        (None, Some(not_sent)) => {
+            format!(
+                "it is at least {}, and how much is not known, as {not_sent}: a load sent whole would decide",
+                shown(low)
+            )
+        }
+        (None, None) => format!(
+            "it is at least {}, and how much is not known: a load sent in time would decide",
+            shown(low)
+        ),
     }
 }
 

@@ -1,52 +1,51 @@
 //! What the first screen holds, in how many lines.
 
-use super::{columns, samples, screen, well};
+use super::{columns, on_one_screen, samples, screen, text, well};
+use headway_report::Style;
 use headway_stats::Summary;
 use headway_stats::summary::{FailureReason, PlanLog};
 
+type Change<'a> = &'a dyn Fn(&mut Summary);
+
+/// Lines and columns of the smallest terminal in common use.
+const LINES: usize = 24;
+const COLUMNS: usize = 80;
+
+fn fits(name: &str, shown: &str) {
+    let lines = shown.lines().count();
+    assert!(lines <= LINES, "{name}: {lines} lines\n{shown}");
+    for line in shown.lines() {
+        assert!(columns(line) <= COLUMNS && line.trim_end() == line, "{name}: {line}\n{shown}");
+    }
+}
+
 #[test]
-fn a_run_that_went_well_takes_22_lines_and_each_thing_to_know_takes_few_more() {
-    let base = screen(&well());
-    assert!(base.lines().count() <= 22, "{base}");
+fn a_run_that_went_well_says_what_came_out_and_what_to_type_next() {
+    let shown = screen(&well());
+    fits("well", &shown);
+    assert!(shown.starts_with("  OUTCOME  all ok "), "{shown}");
     for needed in [
         "VALID",
         "independent",
-        "all ok",
         "offered 197/s",
         "95 % interval",
         "p99.9",
         "send lag p99",
+        "seed        42",
         "report.html",
         "--details",
     ] {
-        assert!(base.contains(needed), "{needed}: {base}");
+        assert!(shown.contains(needed), "{needed}: {shown}");
     }
-    let lines = |change: &dyn Fn(&mut Summary)| {
-        let mut summary = well();
-        change(&mut summary);
-        screen(&summary).lines().count() - base.lines().count()
-    };
+}
+
+/// Whatever there is to tell: many failures with many reasons, many thresholds, steps and notes.
+#[test]
+fn no_run_takes_more_than_a_screen() {
     let threshold = samples::thresholds().thresholds[0].clone();
-    assert_eq!(lines(&|s| s.thresholds = vec![threshold.clone(); 3]), 3);
     let fail = |s: &mut Summary, names: &[&str]| {
         s.outcomes.extend(names.iter().map(|&name| (name.to_owned(), 5)));
     };
-    assert_eq!(lines(&|s| fail(s, &["status"])), 1);
-    assert_eq!(lines(&|s| fail(s, &["status", "protocol", "too-large", "tls", "check", "shed"])), 4 + 1);
-    // What a log has and the run has not; of a log that is played whole there is nothing to know.
-    let log = |s: &mut Summary, unreadable, no_step| {
-        let log = PlanLog { file: "a.log".into(), unreadable, no_step, ..PlanLog::default() };
-        s.plan.get_or_insert_default().log = Some(log);
-    };
-    assert_eq!([lines(&|s| log(s, 0, 0)), lines(&|s| log(s, 0, 7)), lines(&|s| log(s, 3, 0))], [0, 1, 1]);
-    let mut partly = well();
-    log(&mut partly, 0, 7);
-    let said = "  log         7 arrivals left out, which no step can send as they are logged\n";
-    assert!(screen(&partly).contains(said), "{}", screen(&partly));
-    // Advice takes two more.
-    assert_eq!(lines(&|s| fail(s, &["timeout"])), 3);
-    assert_eq!(lines(&|s| fail(s, &["timeout", "reset", "connect-timeout", "dns", "tls"])), 4 * 3 + 1);
-    // So do reasons, however many and long they are.
     let reasons = |s: &mut Summary, n: usize| {
         fail(s, &["check"]);
         let reason = |i: usize| FailureReason {
@@ -58,61 +57,131 @@ fn a_run_that_went_well_takes_22_lines_and_each_thing_to_know_takes_few_more() {
         };
         s.failure_reasons.rows = (0..n).map(reason).collect();
     };
-    assert_eq!([1, 2, 16].map(|n| lines(&|s| reasons(s, n))), [3, 3, 3]);
-    let mut many = well();
-    reasons(&mut many, 16);
-    assert!(screen(&many).contains("... and 14 more reasons"), "{}", screen(&many));
-    // A blank line, the heading, and what one step had no need of.
     let steps = |s: &mut Summary, n: usize| {
         let label = s.by_label["list"].clone();
         s.by_label = (0..n).map(|i| (format!("step {i}"), label.clone())).collect();
     };
-    assert_eq!(lines(&|s| steps(s, 8)), 2 + 8);
-    assert_eq!(lines(&|s| steps(s, 80)), 2 + 8 + 1);
+    let log = |s: &mut Summary| {
+        let log = PlanLog { file: "a.log".into(), unreadable: 3, no_step: 7, ..PlanLog::default() };
+        s.plan.get_or_insert_default().log = Some(log);
+    };
+    for n in [1, 3, 9, 30] {
+        for bits in 0..32 {
+            let mut summary = well();
+            let all: [(&str, Change<'_>); 5] = [
+                ("thresholds", &|s| s.thresholds = vec![threshold.clone(); n]),
+                ("failures", &|s| {
+                    fail(s, &["timeout", "reset", "connect-timeout", "dns", "tls", "status"][..n.min(6)])
+                }),
+                ("reasons", &|s| reasons(s, n)),
+                ("steps", &|s| steps(s, n)),
+                ("log", &log),
+            ];
+            let names: Vec<&str> = all
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| bits >> i & 1 == 1)
+                .map(|(_, (name, of))| {
+                    of(&mut summary);
+                    *name
+                })
+                .collect();
+            let shown = screen(&summary);
+            let name = format!("{n} of {names:?}");
+            fits(&name, &shown);
+            // What was asked stands first, what to type next last; between them the numbers and what they are worth.
+            let first = if names.contains(&"thresholds") { "  LIMIT " } else { "  OUTCOME " };
+            assert!(shown.starts_with(first), "{name}: {shown}");
+            assert!(shown.lines().last().is_some_and(|line| line.starts_with("  next  ")), "{name}: {shown}");
+            for needed in ["  OUTCOME ", " p50 ", " p99 ", " max ", "  LOAD     VALID", "report.html"] {
+                assert!(shown.contains(needed), "{needed}: {name}: {shown}");
+            }
+            if names.contains(&"failures") || names.contains(&"reasons") {
+                let outcome = shown.lines().find(|line| line.starts_with("  OUTCOME "));
+                assert!(outcome.is_some_and(|line| line.contains(" %): ")), "{name}: {shown}");
+            }
+        }
+    }
+    let mut many = well();
+    reasons(&mut many, 16);
+    assert!(screen(&many).contains("... and 14 more reasons"), "{}", screen(&many));
+    let mut partly = well();
+    log(&mut partly);
+    assert!(screen(&partly).contains("  log  "), "{}", screen(&partly));
+    let mut long = well();
+    steps(&mut long, 80);
+    assert!(screen(&long).contains("more steps: --details"), "{}", screen(&long));
 }
 
-/// Lines that the first screen of that run may take.
-fn most_lines(summary: &Summary) -> usize {
-    use headway_report::words::{self, ReasonId};
-    use headway_stats::summary::{FindingId, Severity};
-    // A heading, a blank line, a line for each, and one for the rest.
-    let table = |rows: usize| if rows == 0 { 0 } else { 2 + rows.min(8) + usize::from(rows > 8) };
-    let steps = summary.by_label.len();
-    let kinds = if words::tells_outcomes(summary) { words::brief::failures(summary).len() } else { 0 };
-    // Lines of their own say these two.
-    let said = [ReasonId::Finding(FindingId::Errors), ReasonId::Finding(FindingId::Censored)];
-    let reasons = words::reasons(summary);
-    let findings = reasons.iter().filter(|of| of.severity > Severity::Info && !said.contains(&of.id)).count();
-    let model = summary.simulation.as_ref().map_or(0, |simulation| table(simulation.parts.len()) + 2);
-    22 + summary.thresholds.len()
-        + 4 * kinds.min(4)
-        + usize::from(kinds > 4)
-        + 3 * findings
-        // That times are of another load, or that the run was cut short, is something to know too.
-        + usize::from(words::caveat(summary).is_some())
-        + if words::interruption(summary).is_some() { 3 } else { 0 }
-        + usize::from(findings > 0)
-        + if steps > 1 { table(steps) } else { 0 }
-        + model
-}
-
+/// VALID, INVALID and failing ones.
 #[test]
-fn the_first_screen_of_every_sample_keeps_to_its_lines() {
-    let (mut seen, mut long) = (0, String::new());
+fn the_first_screen_of_every_sample_keeps_to_its_lines_and_begins_with_the_answer() {
+    let (mut seen, mut words) = (0, std::collections::BTreeSet::new());
     for (name, make) in samples::ALL {
         let summary = make();
         if summary.audit.is_some() {
             continue;
         }
         let shown = screen(&summary);
-        let (lines, most) = (shown.lines().count(), most_lines(&summary));
-        if lines > most {
-            long += &format!("{name}: {lines} lines of at most {most}\n{shown}\n");
+        fits(name, &shown);
+        let top: Vec<&str> = shown.lines().take(3).collect();
+        let answers = |line: &&str| line.starts_with("  LIMIT ") || line.starts_with("  OUTCOME ");
+        assert!(answers(&top[0]), "{name}:\n{shown}");
+        // A crossed threshold comes before those that hold.
+        let limits: Vec<&str> = shown.lines().filter(|line| line.starts_with("  LIMIT ")).collect();
+        let first_held = limits.iter().position(|line| line.contains(" passed ")).unwrap_or(limits.len());
+        assert!(limits[first_held..].iter().all(|line| line.contains(" passed ")), "{name}:\n{shown}");
+        if limits.is_empty() && summary.outcomes.len() > 1 {
+            assert!(top[0].contains(" failed (") || top[0].contains(" all ok "), "{name}:\n{shown}");
         }
-        assert!(shown.lines().all(|line| columns(line) <= 80), "{name}:\n{shown}");
+        assert_eq!(shown.matches("  LOAD     ").count(), 1, "{name}:\n{shown}");
+        words.extend(headway_report::words::load(&summary).word.split(' ').map(str::to_owned));
         seen += 1;
     }
-    assert!(seen > 15 && long.is_empty(), "{seen}\n{long}");
+    assert!(seen > 15, "{seen}");
+    for word in ["VALID", "INVALID"] {
+        assert!(words.contains(word), "no sample is {word}: {words:?}");
+    }
+}
+
+#[test]
+fn loops_are_not_asked_for_a_pattern_and_an_undecided_one_is_left_to_the_details() {
+    let closed = screen(&samples::closed());
+    assert!(closed.contains("closed workload: a slow target receives fewer requests"), "{closed}");
+    for (name, make) in samples::ALL {
+        let summary = make();
+        if summary.audit.is_some() {
+            continue;
+        }
+        let shown = screen(&summary);
+        assert!(!shown.contains("  PATTERN  undecided") && !shown.contains("would do"), "{name}: {shown}");
+        assert!(!shown.contains("periodic:"), "{name}: {shown}");
+    }
+}
+
+#[test]
+fn more_than_one_in_a_hundred_failures_are_red() {
+    let coloured = |failed: u64| {
+        let mut summary = well();
+        let all: u64 = summary.outcomes.values().sum();
+        summary.outcomes = [("ok".to_owned(), all - failed), ("timeout".to_owned(), failed)].into();
+        text("terminal", &summary, &Style { colour: true, ..on_one_screen() })
+    };
+    let all: u64 = well().outcomes.values().sum();
+    let first = |shown: String| shown.lines().next().unwrap_or_default().to_owned();
+    assert!(first(coloured(all / 50)).contains("\x1b[1;31m"), "{}", first(coloured(all / 50)));
+    assert!(!first(coloured(all / 200)).contains("\x1b[1;31m"), "{}", first(coloured(all / 200)));
+}
+
+/// Texts use the width there is, up to 120 columns; what is copied is never narrower than 80.
+#[test]
+fn a_wider_terminal_is_used_up_to_120_columns() {
+    let at = |width| text("terminal", &samples::saturated(), &Style { width, ..on_one_screen() });
+    let widest = |shown: &str| shown.lines().map(columns).max().unwrap_or(0);
+    assert_eq!(at(None), at(Some(80)));
+    assert_eq!(at(Some(40)), at(Some(80)));
+    assert_eq!(at(Some(300)), at(Some(120)));
+    assert!(widest(&at(Some(120))) > 80 && widest(&at(Some(120))) <= 120, "{}", at(Some(120)));
 }
 
 #[test]
@@ -150,29 +219,4 @@ fn what_cures_a_cause_is_the_flag_of_the_tool_that_wrote_the_file() {
     assert!(screen(&summary).contains("  cure        fortio -uniform"));
     summary.audit.as_mut().expect("it is an audit").files[0].format = "access-log".into();
     assert!(!screen(&summary).contains("  cure "));
-}
-
-#[test]
-fn each_finding_takes_at_most_three_lines_of_the_first_screen() {
-    for (name, make) in samples::ALL {
-        let summary = make();
-        if summary.audit.is_some() {
-            continue;
-        }
-        let shown = screen(&summary);
-        let (mut lines, mut within) = (Vec::new(), false);
-        for line in shown.lines() {
-            let begins = line.starts_with("  !! ") || line.starts_with("   ! ");
-            within = begins || within && line.starts_with("     ");
-            match (begins, within) {
-                (true, _) => lines.push(1),
-                (_, true) => *lines.last_mut().expect("one has begun") += 1,
-                _ => {}
-            }
-        }
-        assert!(lines.iter().all(|&n| n <= 3), "{name}: {lines:?}\n{shown}");
-        for line in shown.lines() {
-            assert!(columns(line) <= 80 && line.trim_end() == line, "{name}: {line}");
-        }
-    }
 }

@@ -355,6 +355,7 @@ fn feedback() -> Vec<Evidence> {
         grew(Moving::Sessions, Some(2.5), Some(0.12), Some("db")),
         held(Some(50), HeldBackBy::Target { times: 12.3 }),
         held(Some(1_000), HeldBackBy::Cap { in_use: 900.0 }),
+        held(Some(9_900), HeldBackBy::Mute),
         held(None, HeldBackBy::Either),
     ];
     all.map(Evidence::from).into()

@@ -183,7 +183,7 @@ pub fn study_demands() -> Study {
         let why = Why::NotSteady { because: Some(Box::new(overload.into())) };
         point.thresholds = vec![first, second];
         for result in &mut point.thresholds {
-            headway_stats::thresholds::judge_runs(result, over.then(|| why.clone()));
+            headway_stats::thresholds::judge_runs(result, &[], over.then(|| why.clone()));
         }
     }
     study.unjudged = vec![Remark::NotJudged { threshold: "bytes: avg<1KiB".into() }.into()];

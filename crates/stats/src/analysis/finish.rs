@@ -334,7 +334,7 @@ impl Analysis {
         let waited: u64 = if self.is_fixed_work() { 0 } else { capped() };
         let given_up = self.requests.given_up;
         (waited + given_up > 0).then(|| LimitedBy {
-            what: "connections".into(),
+            what: "cap".into(),
             limit: facts.plan.as_ref().and_then(|plan| plan.connections),
             share: (waited + given_up) as f64 / n.max(1) as f64,
             tolerated: self.setup.tolerances.capped,
@@ -387,10 +387,13 @@ impl Analysis {
             summary.not_computed.insert("verdict.load".into(), reason.into());
         }
         let seconds = summary.measured.to_s - summary.measured.from_s;
-        let ends = summary.response.generator_share.is_some();
-        let sight = MetricsView::new(&self.requests, &self.arrivals, filled, seconds).with_ends(ends);
-        let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
-        summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
+        let known = summary.response.generator_share.is_some();
+        let timeout = facts.plan.as_ref().and_then(|plan| plan.timeout_s).map(Nanos::from_secs_f64);
+        let sight = MetricsView::new(&self.requests, &self.arrivals, filled, seconds)
+            .with_ends(known, summary.vouch(), scale, tolerances.unsent)
+            .with_timeout(timeout);
+        let cut_short = summary.measured.interrupted;
+        summary.thresholds = self.thresholds.results(&sight, cut_short, &mut summary.not_computed);
         let apart = self.apart_from_pauses(self.until(facts), scale);
         let mut judged =
             pattern(&self.arrivals, arrivals, tolerances, send_cost, (self.pauses.is_some(), apart.as_ref()));

@@ -153,8 +153,6 @@ pub enum Incomparable {
     },
     /// Something was asked for otherwise.
     Plan(Difference),
-    /// A note differs.
-    Note(Difference),
     /// They have no label in common.
     Labels,
     /// The one is simulated and the other is not.

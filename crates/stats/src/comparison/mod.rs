@@ -31,7 +31,7 @@ pub use rounds::{FEWEST_ROUNDS, compare_rounds};
 use crate::intervals::{SEGMENTS, t975, two_sided_t};
 use crate::summary::{Interval, NotComputed};
 use joint::{Pieces, confidence_of_each};
-use numbers::{CELL, Sure, withheld};
+use numbers::{CELL, Sure};
 
 /// Confidence with which all intervals of a comparison hold together.
 pub const CONFIDENCE: f64 = 0.95;
@@ -117,7 +117,10 @@ pub fn compare(runs: Vec<Compared>, pairs: Vec<Two<'_>>, conditions: &[Condition
         .zip(&known)
         .flat_map(|(two, known)| known.iter().flatten().map(move |known| (two, known)))
         .collect();
-    let pieces: Vec<Pieces> = looked_at.iter().map(|(two, known)| two.placed(known, runs.len())).collect();
+    let parts = looked_at.iter().filter_map(|(_, known)| known.parts.as_ref());
+    let longest = parts.flatten().map(Vec::len).max().unwrap_or(SEGMENTS);
+    let pieces: Vec<Pieces> =
+        looked_at.iter().map(|(two, known)| two.placed(known, runs.len(), longest)).collect();
     let degrees = looked_at.iter().map(|(_, known)| known.degrees).fold(f64::INFINITY, f64::min);
     let (looked_at, each) = (pieces.len(), confidence_of_each(&pieces, degrees));
     let mut finished_pairs = Vec::with_capacity(pairs.len());
@@ -204,7 +207,7 @@ impl Two<'_> {
         if number.lower_bound {
             return Err(NotTold::LowerBound { run });
         }
-        if let Some(reason) = withheld(asked.metric, self.not_computed[side]) {
+        if let Some(reason) = numbers.withheld(asked.metric, self.not_computed[side]) {
             return Err(NotTold::NoInterval { run, reason });
         }
         let sure =
@@ -267,11 +270,12 @@ impl Two<'_> {
         Some(parts.into_iter().map(|part| (part - mean) * factor).collect())
     }
 
-    /// What each segment of each run adds to the error of a row: runs with the same arrivals meet in the segments of the base.
-    fn placed(&self, known: &Known, runs: usize) -> Pieces {
+    /// What each segment (or replication) of each run adds to the error of a row: runs with the same arrivals meet in the segments of the
+    /// base. No run has more than `longest` of them.
+    fn placed(&self, known: &Known, runs: usize, longest: usize) -> Pieces {
         let [a, b] = known.parts.as_ref()?;
-        let mut all = vec![0.0; runs * SEGMENTS];
-        let [base, other] = self.runs.map(|run| run * SEGMENTS);
+        let mut all = vec![0.0; runs * longest];
+        let [base, other] = self.runs.map(|run| run * longest);
         let other = if known.correlation.is_some() { base } else { other };
         a.iter().enumerate().for_each(|(i, part)| all[base + i] -= part);
         b.iter().enumerate().for_each(|(i, part)| all[other + i] += part);

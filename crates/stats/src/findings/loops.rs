@@ -269,7 +269,11 @@ fn held_back(case: &FindingContext) -> Option<Finding> {
     let cap = case.facts.plan.as_ref().and_then(|p| p.connections);
     // Little's law: connections in use = rate x time that one is held.
     let needed = case.summary.rate.offered.zip(case.summary.service.mean).map(|(rate, held)| rate * held);
+    // Of fewer connections than the cap allows, or fewer requests, it was never full.
+    let opened = case.generator().and_then(|generator| generator.connections_opened);
+    let never_full = cap.is_some_and(|cap| opened.is_some_and(|opened| opened < cap) || n + never < cap);
     let cause = match (slowdown(case), needed, cap) {
+        _ if never_full => HeldBackBy::SetUp,
         (Some(times), _, _) => HeldBackBy::Target { times },
         (None, Some(in_use), Some(cap)) if in_use > 0.5 * cap as f64 => HeldBackBy::Cap { in_use },
         _ => HeldBackBy::Either,

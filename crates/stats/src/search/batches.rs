@@ -67,7 +67,7 @@ pub(super) enum Event {
 /// The batches of a trial.
 #[derive(Clone, Debug)]
 pub(super) struct Batches {
-    limits: [Nanos; EXACT],
+    pub(super) limits: [Nanos; EXACT],
     full: Vec<Counts>,
     coming: Counts,
     size: u64,
@@ -175,6 +175,43 @@ impl Parts {
         self.parts.iter().map(|part| part.n).sum()
     }
 
+    /// How many took longer than `time` nanoseconds, between the levels whose counts are known (`limits` are the exact ones): by a line through
+    /// the logarithms of the counts.
+    pub(super) fn beyond(&self, limits: [Nanos; EXACT], time: f64) -> f64 {
+        let exact = limits.iter().enumerate().map(|(which, limit)| (limit.0 as f64, Event::Exact(which)));
+        let ladder = (0..LEVELS).map(|level| (level_ns(level), Event::Level(level)));
+        let known = || exact.clone().chain(ladder.clone());
+        let below = known().filter(|(at, _)| *at <= time).max_by(|a, b| a.0.total_cmp(&b.0));
+        let above = known().filter(|(at, _)| *at >= time).min_by(|a, b| a.0.total_cmp(&b.0));
+        match (below, above) {
+            (Some((low, event)), Some((high, other))) if low < high => {
+                let [most, least] = [event, other].map(|event| (self.sum(event) as f64 + 0.5).ln());
+                let part = (time - low) / (high - low);
+                ((most + part * (least - most)).exp() - 0.5).max(0.0)
+            }
+            (_, Some((_, event))) if time > 0.0 => self.sum(event) as f64,
+            (Some((_, event)), None) => self.sum(event) as f64,
+            _ => self.n() as f64,
+        }
+    }
+
+    /// The same in about so many parts, each of neighbours; what fills none is left out at the beginning.
+    pub(super) fn joined(&self, count: usize) -> Parts {
+        let each = (self.parts.len() / count).max(1);
+        let join = |chunk: &[Counts]| {
+            let mut sum = Counts::NONE;
+            chunk.iter().for_each(|counts| sum.add(counts));
+            sum
+        };
+        let rest = self.parts.len() % each;
+        Parts { parts: self.parts[rest..].chunks(each).map(join).collect() }
+    }
+
+    /// Observations in each.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = u64> + '_ {
+        self.parts.iter().map(|part| part.n)
+    }
+
     /// How often that happened in each.
     pub(super) fn of(&self, event: Event) -> impl Iterator<Item = u64> + Clone + '_ {
         self.parts.iter().map(move |part| match event {
@@ -184,9 +221,9 @@ impl Parts {
         })
     }
 
-    /// The mean natural logarithm of the times of each, in seconds.
-    pub(super) fn paces(&self) -> impl Iterator<Item = f64> + '_ {
-        self.parts.iter().map(|part| part.logarithms / part.n as f64)
+    /// The mean natural logarithm of all times, in seconds.
+    pub(super) fn pace(&self) -> f64 {
+        self.parts.iter().map(|part| part.logarithms).sum::<f64>() / self.n() as f64
     }
 
     /// How often it happened.
@@ -235,6 +272,23 @@ mod tests {
         let at = (0..LEVELS).find(|&level| level_ns(level) > 6.1e7).unwrap();
         assert_eq!(share(Event::Level(at - 1)), 1.0);
         assert!((share(Event::Level(at)) - 0.01).abs() < 2e-4);
-        let _ = seen(1.0);
+    }
+
+    #[test]
+    fn counts_between_levels_lie_between_theirs() {
+        let mut batches = Batches::new(Nanos::from_millis(60));
+        // Exponential with mean 13 ms: a per cent are beyond 60 ms.
+        (0..100_000u64).for_each(|i| {
+            let place = (i * 61_803 % 100_000) as f64 / 1e5;
+            batches.take(seen(-13e6 * (1.0 - place).ln()));
+        });
+        let parts = batches.parts(0.1).unwrap();
+        let share = |ms: f64| parts.beyond(batches.limits, ms * 1e6) / parts.n() as f64;
+        for ms in [31.0, 45.0, 58.0, 60.0, 61.0, 75.0] {
+            let truth = (-ms / 13.0f64).exp();
+            assert!((share(ms) / truth - 1.0).abs() < 0.05, "{ms}: {} {truth}", share(ms));
+        }
+        assert_eq!((share(-1.0), share(1e9)), (1.0, 0.0));
+        assert_eq!(share(60.0), parts.sum(Event::Exact(1)) as f64 / parts.n() as f64);
     }
 }

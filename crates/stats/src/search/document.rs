@@ -2,8 +2,8 @@
 //!
 //! Plain data: times in seconds, rates per second. Deliberately absent: sentences (`report` makes them).
 
-use super::{Cost, Decision, Drift, Earlier, Ended, Knee, Pace, Tried};
-use crate::summary::{Interval, LoadVerdict, Units};
+use super::{Block, Decision, Drift, Earlier, Ended, Knee, Probed, Tried};
+use crate::summary::{Failure, Interval, LoadVerdict, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -93,7 +93,11 @@ pub struct Found {
     pub outcome: Outcome,
     /// Why it could not go on, where [`Outcome::Failed`].
     pub error: Option<String>,
-    /// The knee: the highest rate that was shown to hold, and the lowest that was shown not to. Null where there is none on that side.
+    /// The closed probes that came first; null where none were played.
+    pub probed: Option<Probed>,
+    /// The best estimate of the knee; null before anything is known. Without an interval it is what the probes foretell.
+    pub estimate: Option<f64>,
+    /// 95 % interval of the knee: null at an end that is not known. What stands there before the search has ended is provisional.
     pub interval: [Option<f64>; 2],
     /// Half the width of the interval over its middle; null while it has one end only.
     pub reached: Option<f64>,
@@ -232,15 +236,10 @@ pub struct TrialRow {
     pub stopped_by: Option<StoppedBy>,
     /// The threshold that failed, if one did: its place among them, from 0.
     pub threshold: Option<usize>,
-    /// The logarithm of the worst share over its limit, and its variance.
-    pub log_ratio: Option<[f64; 2]>,
-    /// Independent requests beyond the limit that would prove as much, and independent requests in all, of that share.
-    pub independent: Option<[f64; 2]>,
-    /// Whether it was played to see whether the target changes: the first of them, and those that return to its rate.
-    pub returns: bool,
-    /// Mean natural logarithm of the response times in seconds, of the first and the second half after the warm-up, and the standard
-    /// error of each; null of a trial that ended when it had shown that its rate holds or fails.
-    pub pace: Option<[f64; 3]>,
+    /// What it saw of the threshold that it met least, by which all trials are told together; null of one that was too short.
+    pub block: Option<Block>,
+    /// Mean natural logarithm of the response times in seconds, after the warm-up; null of a trial that did not last its length.
+    pub pace: Option<f64>,
     /// What each threshold's share was seen to be.
     pub shares: Vec<Share>,
     /// On which side of half (0) and twice (1) the limits it was shown to be: true: it holds.
@@ -263,6 +262,8 @@ pub struct TrialRow {
     pub response: Vec<Percentile>,
     /// Share of requests that failed.
     pub failed: Option<f64>,
+    /// How most of them failed; null where none did.
+    pub failed_by: Option<Failure>,
     /// The busiest worker's share of time with work, of a live trial.
     pub generator_busy: Option<f64>,
     /// Its run folder.
@@ -309,7 +310,7 @@ pub enum TrialEnd {
     Backlog,
     /// The target or the connection cap held requests back.
     HeldBack,
-    /// As much was seen as was asked for, and neither was shown: its rate is close to the knee.
+    /// It lasted its length, and alone shows neither: it counts together with the others.
     Enough,
     /// The generator did not send the load as planned.
     NotSent,
@@ -324,8 +325,6 @@ pub enum TrialEnd {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StoppedBy {
-    /// It had taken many times the requests that were foreseen.
-    Length,
     /// The budget of the search.
     Budget,
     /// An interrupt.
@@ -365,18 +364,8 @@ impl TrialRow {
             TrialEnd::NotSent => Ended::NotSent,
             TrialEnd::Unreachable | TrialEnd::Undecided => Ended::Nothing,
         };
-        let log_ratio = self.log_ratio.map(|[ratio, variance]| (ratio, variance));
-        let cost =
-            self.independent.map(|[events, effective]| Cost { requests: self.requests, events, effective });
-        Tried {
-            log_ratio,
-            cost,
-            pace: self.pace.map(|[first, second, error]| Pace { halves: [first, second], error }),
-            requests: self.requests,
-            at: [self.begun_s, self.took_s],
-            returns: self.returns,
-            ..Tried::bare(self.rate, ended)
-        }
+        let at = [self.begun_s, self.took_s];
+        Tried { block: self.block.clone(), pace: self.pace, at, ..Tried::bare(self.rate, ended) }
     }
 }
 
@@ -393,12 +382,14 @@ impl Found {
             }
             Knee::NotMonotone { fails, holds } => {
                 self.outcome = Outcome::NotMonotone;
+                self.estimate = None;
                 self.interval = [None, None];
                 self.reached = None;
                 self.not_monotone = Some([fails, holds]);
             }
             Knee::Drifts(_) => {
                 self.outcome = Outcome::Drifts;
+                self.estimate = None;
                 self.interval = [None, None];
                 self.reached = None;
             }

@@ -1,53 +1,29 @@
-//! Whether the target changed while it was searched: how fast it answered at one rate, earlier and later.
+//! Whether the target changed while it was searched: how fast it answered near the knee, earlier and later.
 //!
-//! The search measures a rate early, and returns to it from time to time. What is compared is the mean logarithm of the response
-//! times: every response counts in it, and a few long ones do not decide it. These trials have a length that does not depend on what
-//! they see; others end with a burst of slow responses, or for want of them, so that their last responses are no sample. Each gives
-//! two points, its halves, with the variance of its batches, and a line by time is fitted to all of them by weighted least squares. As a
-//! rate is compared with itself alone, nothing is assumed of how response times depend on the rate.
+//! Blocks below and above the knee alternate, so each rate is measured early and late. What is compared is the mean logarithm of the response
+//! times of each block: every response counts in it, and a few long ones do not decide it. It is fitted by least squares with a constant, the
+//! logarithm of the rate, and the time; blocks are independent, as each begins with nothing in flight, so their scatter around the fit tells the error.
 //!
-//! It is asked after each trial: the level of one look is a part of that of all of them (Bonferroni's inequality).
+//! It is asked after each block: four standard errors allow for all looks (Bonferroni's inequality, 30 looks).
 //!
-//! Deliberately absent: when the search returns (`knee`).
+//! Deliberately absent: when a search ends because of it (`knee`).
 
-use super::batches::Parts;
-use super::knee::Tried;
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
-/// Standard errors beyond which time is taken to have an effect: a level of 5 % for both signs over 18 looks.
-const Z: f64 = 3.0;
+/// Standard errors beyond which time is taken to have an effect, with many blocks.
+const Z: f64 = 4.0;
+/// Fewest blocks.
+const FEWEST: usize = 10;
 /// The smallest standard error of a pace: a shift of less than a per cent is none that a search looks for.
 const FINEST: f64 = 0.003;
 
-/// How fast a trial was answered, after its warm-up.
+/// How fast a block was answered.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pace {
-    /// Mean natural logarithm of the response times in seconds, of its first and its second half; of what was given up, that of 65 s.
-    pub halves: [f64; 2],
-    /// The standard error of each, as of a normal distribution.
-    pub error: f64,
-}
-
-impl Pace {
-    /// Neighbours may depend on each other: the variance is raised by what the correlation of each part with the next shows. It has
-    /// two degrees of freedom fewer than there are parts, and the quantile of Student's t for these.
-    pub(super) fn of(parts: &Parts) -> Pace {
-        let paces: Vec<f64> = parts.paces().collect();
-        let (first, second) = paces.split_at(paces.len() / 2);
-        let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
-        let halves = [mean(first), mean(second)];
-        // Around the mean of its half: a drift is no scatter.
-        let off = |(half, part): (&f64, &[f64])| part.iter().map(|x| x - half).collect::<Vec<_>>();
-        let off: Vec<f64> = halves.iter().zip([first, second]).flat_map(off).collect();
-        let squares: f64 = off.iter().map(|x| x * x).sum();
-        let next: f64 = off.windows(2).map(|pair| pair[0] * pair[1]).sum();
-        let follows = if squares > 0.0 { (next / squares).clamp(0.0, 0.9) } else { 0.0 };
-        let degrees = off.len() as f64 - 2.0;
-        let variance = squares / degrees * (1.0 + follows) / (1.0 - follows) / first.len() as f64;
-        // Of a normal distribution 0.135 % are beyond three standard errors.
-        let t = StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - 0.00135));
-        Pace { halves, error: (variance.sqrt() * t / 3.0).max(FINEST) }
-    }
+    /// Its rate.
+    pub rate: f64,
+    /// Its middle: seconds since the search began.
+    pub at_s: f64,
+    /// Mean natural logarithm of its response times in seconds; of what was given up, that of 65 s.
+    pub logarithm: f64,
 }
 
 /// How response times changed with time, at one rate.
@@ -59,49 +35,43 @@ pub struct Drift {
     pub error: f64,
     /// The rate.
     pub rate: f64,
-    /// The first and the last of its trials: seconds since the search began, and geometric mean of the response times in seconds.
+    /// The first and the last of the blocks: seconds since the search began, and geometric mean of the response times in seconds, by the fit.
     pub ends: [(f64, f64); 2],
 }
 
 impl Drift {
-    /// Seconds from the first to the last of its trials.
+    /// Seconds from the first to the last block.
     pub fn over_s(&self) -> f64 {
         self.ends[1].0 - self.ends[0].0
     }
 
-    /// Whether it is more than chance, and more than the precision of a knee from the first of its trials to the last.
+    /// Whether it is more than chance, and more than the precision of a knee from the first block to the last.
     pub fn matters(&self, precision: f64) -> bool {
-        self.is_beyond(Z) && self.per_second.abs() * self.over_s() > precision
-    }
-
-    /// Whether it is more than so many standard errors.
-    pub(super) fn is_beyond(&self, errors: f64) -> bool {
-        self.per_second.abs() > errors * self.error
+        self.per_second.abs() > Z * self.error && self.per_second.abs() * self.over_s() > precision
     }
 }
 
-/// What the trials say which look for it; none from fewer than two of them.
-pub(super) fn drift(tried: &[Tried]) -> Option<Drift> {
-    let looks: Vec<(&Tried, super::Pace)> = tried.iter().filter_map(|t| Some((t, t.pace?))).collect();
-    let [first, .., last] = &looks[..] else { return None };
-    let points: Vec<[f64; 3]> = looks
-        .iter()
-        .flat_map(|(t, pace)| {
-            t.middles().into_iter().zip(pace.halves).map(|(at, y)| [at, y, pace.error.powi(-2)])
-        })
-        .collect();
-    let sum = |of: &dyn Fn(&[f64; 3]) -> f64| points.iter().map(|p| p[2] * of(p)).sum::<f64>();
-    let all = sum(&|_| 1.0);
-    let [t0, y0] = [sum(&|p| p[0]) / all, sum(&|p| p[1]) / all];
-    let squares = sum(&|p| (p[0] - t0).powi(2));
-    let end = |(t, pace): &(&Tried, Pace)| {
-        let [a, b] = t.middles();
-        (0.5 * (a + b), (0.5 * (pace.halves[0] + pace.halves[1])).exp())
-    };
-    (squares > 0.0).then(|| Drift {
-        per_second: sum(&|p| (p[0] - t0) * (p[1] - y0)) / squares,
-        error: squares.sqrt().recip(),
-        rate: first.0.rate,
-        ends: [end(first), end(last)],
-    })
+/// What blocks near the knee say, which stands at `knee`; none from too few of them.
+pub(super) fn drift(paces: &[Pace], knee: f64) -> Option<Drift> {
+    let (first, last) = (paces.first()?, paces.last()?);
+    if paces.len() < FEWEST {
+        return None;
+    }
+    let n = paces.len() as f64;
+    let mean = |of: &dyn Fn(&Pace) -> f64| paces.iter().map(of).sum::<f64>() / n;
+    let rate = |p: &Pace| (p.rate / knee).ln();
+    let [r0, t0, y0] = [mean(&rate), mean(&|p| p.at_s), mean(&|p| p.logarithm)];
+    let moment = |a: &dyn Fn(&Pace) -> f64, b: &dyn Fn(&Pace) -> f64| n * mean(&|p| a(p) * b(p));
+    let (r, t, y) = (|p: &Pace| rate(p) - r0, |p: &Pace| p.at_s - t0, |p: &Pace| p.logarithm - y0);
+    let [rr, rt, tt, ry, ty] =
+        [moment(&r, &r), moment(&r, &t), moment(&t, &t), moment(&r, &y), moment(&t, &y)];
+    let all = rr * tt - rt * rt;
+    if all <= 1e-9 * rr * tt || tt <= 0.0 {
+        return None;
+    }
+    let (by_rate, per_second) = ((tt * ry - rt * ty) / all, (rr * ty - rt * ry) / all);
+    let left = mean(&|p| (y(p) - by_rate * r(p) - per_second * t(p)).powi(2)) * n / (n - 3.0);
+    let error = (left.max(FINEST * FINEST) * rr / all).sqrt() * (1.0 + 6.0 / (n - 3.0));
+    let at = |p: &Pace| (p.at_s, (y0 - by_rate * r0 + per_second * (p.at_s - t0)).exp());
+    Some(Drift { per_second, error, rate: knee, ends: [at(first), at(last)] })
 }

@@ -17,9 +17,9 @@ use statrs::function::beta::beta_reg;
 
 /// Levels up to which this many times the share are beyond tell of the dependence.
 const TIMES: f64 = 10.0;
-/// Independent observations that the dependence must leave before a share is taken to be on either side of its limit: one excursion
-/// of a queue may fill a short trial.
-const LEAST: f64 = 60.0;
+/// Independent observations that the dependence must leave before a share is taken to be below its limit, and above it: one excursion of a
+/// queue may fill a short trial, and most of an overloaded one is beyond the limit.
+const LEAST: [f64; 2] = [60.0, 12.0];
 
 /// A share, as a trial shows it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -83,19 +83,13 @@ impl Evidence {
         // Probability of at least k hits, if the share were the limit.
         if k > 0.0 && self.share() > limit && beta_reg(k, n - k + 1.0, limit) <= above {
             // Neighbours depend on each other over the whole of a trial in which a backlog grows: most are beyond then.
-            return (n >= LEAST || self.share() >= 0.5 * (1.0 + limit)).then_some(Side::Above);
+            return (n >= LEAST[1] || self.share() >= 0.5 * (1.0 + limit)).then_some(Side::Above);
         }
         // Probability of at most k of them.
-        if n >= LEAST && self.share() < limit && 1.0 - beta_reg(k + 1.0, n - k, limit) <= below {
+        if n >= LEAST[0] && self.share() < limit && 1.0 - beta_reg(k + 1.0, n - k, limit) <= below {
             return Some(Side::Below);
         }
         None
-    }
-
-    /// Logarithm of the share over its limit, with half an event more than were seen, and its variance (delta method).
-    pub fn log_ratio(&self, limit: f64) -> (f64, f64) {
-        let k = self.effective_hits() + 0.5;
-        ((k / (self.effective * limit)).ln(), 1.0 / k)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The search for the knee: the highest rate at which every threshold holds.
 //!
 //! ```text
-//! Search::next ──> rate ──> who plays it ──> observations ──> Trial: holds, fails, too close
+//! Probed ──> Start: where trials begin
+//! Search::next ──> rate ──> who plays it ──> observations ──> Trial: a block of counts
 //!       ^                                                        │
 //!       └──────────────────── Search::take <─────────────────────┘
 //! ```
@@ -14,6 +15,8 @@ mod drift;
 mod earlier;
 mod evidence;
 mod knee;
+mod line;
+mod probe;
 mod trial;
 
 pub use batches::Seen;
@@ -25,7 +28,9 @@ pub use drift::{Drift, Pace};
 pub use earlier::Earlier;
 pub use evidence::{Evidence, Side};
 pub use knee::{Bounds, Ended, Knee, Next, Search, Tried};
-pub use trial::{Ask, Cost, Criterion, Decision, NoCriterion, Trial, WARM_UP};
+pub use line::{Block, Fit, Moved, Start};
+pub use probe::{ProbeRow, Probed, SECONDS, alone};
+pub use trial::{Criterion, Decision, NoCriterion, Trial, WARM_UP, length};
 
 #[cfg(test)]
 mod tests;

@@ -111,6 +111,11 @@ pub struct Point {
     pub response: BTreeMap<String, Estimate>,
     /// Of the requests that ended well alone: `mean`, `p50`, `p99`.
     pub response_ok: BTreeMap<String, Estimate>,
+    /// What each replication adds to `response` (by the same names), `failed` and `rate` (that of `goodput`): its own value, of a percentile its
+    /// linear contribution to that of all together (the mean of both is the same). Studies of one seed are compared pair by pair by them.
+    /// Absent with a single replication.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_replication: BTreeMap<String, Vec<f64>>,
     /// Requests per second that were asked for.
     pub offered: Option<Estimate>,
     /// Complete good answers per second.

@@ -62,7 +62,7 @@ pub use shards::{ShardCoverage, ShardLog};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
 pub use tags::{FindingId, RuleId};
 pub use text::Text;
-pub use threshold::{Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
+pub use threshold::{Ends, Open, Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use time_split::{TimePart, TimeSplit};
 pub use verdict::{
     Finding, LimitedBy, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, RuleRow, ScaleEnd, Severity,

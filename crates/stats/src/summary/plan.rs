@@ -91,6 +91,9 @@ pub struct PlanSummary {
     /// `--tolerance time-scale=...`: the longest lateness that is forgiven; null where it was not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_scale_s: Option<f64>,
+    /// `--tolerance sent-share=...`: the share of the plan that may stay unsent; null where it was not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerated_unsent: Option<f64>,
     /// Percentiles that reports show; empty: those that every distribution has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<f64>,

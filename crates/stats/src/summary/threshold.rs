@@ -33,13 +33,18 @@ pub struct ThresholdResult {
     /// percentile. Null where there is an interval, and where nothing is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// Of a response time of an open load: the value without and with the generator's own delays; left out where not known.
+    /// Where a number of a single run has no interval: what it is at most with 97.5 % certainty. Null where nothing is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub generator_share: Option<Interval>,
+    pub at_most: Option<f64>,
+    /// Between what the number of the planned load lies, whatever the generator did; left out where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends: Option<Ends>,
     /// Whether the interval lies on one side of the limit; null without an interval.
     pub decided: Option<bool>,
     /// What follows.
     pub outcome: ThresholdOutcome,
+    /// What leaves the outcome open; null where it is certain.
+    pub open: Option<Open>,
     /// Why it was not judged, or what else to know about the outcome.
     pub reason: Option<Stated<Why>>,
     /// Seconds since the plan's zero at which it was crossed and ended the run; null where it did not.
@@ -63,18 +68,52 @@ pub struct SessionsOver {
     pub share: Option<f64>,
 }
 
+/// Between what the number of the planned load lies, in the unit of the threshold: without and with all that the generator may have done to
+/// it. What was not sent counts as beyond.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ends {
+    /// It is at least this.
+    pub low: f64,
+    /// It is at most this; null where no upper end is known.
+    pub high: Option<f64>,
+}
+
+impl Ends {
+    /// A number that the generator did not move.
+    pub fn exactly(value: f64) -> Ends {
+        Ends { low: value, high: Some(value) }
+    }
+
+    /// Both ends, the upper one infinite where none is known.
+    pub fn range(self) -> Interval {
+        [self.low, self.high.unwrap_or(f64::INFINITY)]
+    }
+}
+
+/// What leaves a threshold open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Open {
+    /// The generator may have moved the number to the other side of the limit.
+    Generator,
+    /// There are too few data, or the run has no steady state: the value decides, and another run may come out the other way.
+    Data,
+}
+
 /// What a threshold says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdOutcome {
-    /// The value keeps to the limit.
+    /// The number keeps to the limit: for certain, or by its value where `open` is `data`.
     Passed,
-    /// It does not, or is not known to: requests without an answer may have taken it beyond.
+    /// It does not, or is not known to (requests without an answer may have taken it beyond): for certain, or by its value where `open` is
+    /// `data`.
     Crossed,
     /// Of several simulated runs: the interval holds the limit, or there is none.
     Inconclusive,
-    /// There is nothing to judge, or the load was INVALID and the value belongs to another load, or the generator's own delays
-    /// decide on which side of the limit the value lies, or a simulation found no steady state.
+    /// There is nothing to judge, or what the generator did decides on which side of the limit the number lies, or a study found no steady
+    /// state.
     #[default]
     NotJudged,
 }
@@ -124,6 +163,35 @@ impl Operator {
             Operator::Equal => value == limit,
             Operator::Other => value != limit,
         }
+    }
+}
+
+impl Operator {
+    /// Whether every value of the interval stands so to the limit.
+    pub fn holds_throughout(self, [low, high]: Interval, limit: f64) -> bool {
+        match self {
+            Operator::Below | Operator::AtMost => self.holds(high, limit),
+            Operator::Above | Operator::AtLeast => self.holds(low, limit),
+            Operator::Equal => low == limit && high == limit,
+            Operator::Other => limit < low || limit > high,
+        }
+    }
+
+    /// What holds where this does not.
+    pub fn opposite(self) -> Operator {
+        match self {
+            Operator::Below => Operator::AtLeast,
+            Operator::AtMost => Operator::Above,
+            Operator::Above => Operator::AtMost,
+            Operator::AtLeast => Operator::Below,
+            Operator::Equal => Operator::Other,
+            Operator::Other => Operator::Equal,
+        }
+    }
+
+    /// Whether it bounds values from above.
+    pub fn is_upper(self) -> bool {
+        matches!(self, Operator::Below | Operator::AtMost)
     }
 }
 

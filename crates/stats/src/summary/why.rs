@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: the sentences. The report makes them, and writes them into the document beside the tag.
 
-use super::{Interval, PowerLaw};
+use super::{Interval, PowerLaw, ThresholdUnit};
 use serde::{Deserialize, Serialize};
 
 /// A reason and, in documents, its sentence.
@@ -95,6 +95,8 @@ pub enum Why {
     OneSide { needed: f64, n: u64 },
     /// The observations beyond a percentile lie in too few segments of the measured phase: a few bursts decide it.
     FewBursts { seen: usize, of: usize, needed: usize },
+    /// Fixed work took only so many mean response times: too few for the spread of a percentile between its twentieths.
+    ShortWork { took: f64, needed: f64 },
     /// Too few segments of the measured phase hold observations.
     Segments { filled: usize, of: usize, needed: usize },
     /// Too few segments of the measured phase are complete.
@@ -263,7 +265,7 @@ pub enum Why {
     TooSkewed,
     /// A single run is too short for it.
     ShortRun { length_s: f64, needed_s: f64 },
-    /// The load was INVALID.
+    /// The load was INVALID, and no bound on what that did to the number is known.
     InvalidLoad,
     /// Crossed during the run, which it ended; `recovered` where later responses brought the value back.
     EndedRun { at_s: f64, recovered: bool },
@@ -271,8 +273,17 @@ pub enum Why {
     BoundHolds,
     /// A lower bound: how far the value goes is not known.
     BoundUnknown,
-    /// The generator's own delays decide on which side of the limit the number lies.
-    OwnDelays { aggregate: String, between_s: Interval },
+    /// What the generator did decides on which side of the limit the number lies: between these, in `unit` (`high` null: no upper end is
+    /// known), where that share of the plan was not sent.
+    OwnDelays { low: f64, high: Option<f64>, unit: ThresholdUnit, unsent: f64 },
+    /// It is not shown that the load was sent as specified, nor what that would do to the number.
+    LoadUndecided,
+    /// Too few requests for an interval of the number.
+    FewToTell,
+    /// No steady state; and the number is beyond the limit (in `unit`) in each of so many runs, and `grows` with their length.
+    Throughout { runs: u64, grows: bool, limit: f64, unit: ThresholdUnit, because: Box<Stated<Why>> },
+    /// That share of the requests never left, since the connection cap was full.
+    HeldAtCap { share: f64 },
     /// The interval holds the limit: another run may come out the other way.
     Astride,
     /// The interval over replications holds the limit.
@@ -307,6 +318,23 @@ impl Why {
     pub fn is_against_a_steady_state(&self) -> bool {
         use Why::{HeavyTail, MeanInfinite, NotSteady, Overloaded, PilesUp};
         matches!(self, Overloaded | PilesUp | NotSteady { .. } | MeanInfinite | HeavyTail)
+    }
+
+    /// Whether it says that response times grow for as long as a run lasts.
+    pub fn grows(&self) -> bool {
+        let unsteady = |why: &Unsteady| matches!(why, Unsteady::Overload { .. } | Unsteady::Growth { .. });
+        match self {
+            Why::Overloaded | Why::PilesUp => true,
+            Why::NotSteady { because: Some(because) } => unsteady(&because.why),
+            _ => false,
+        }
+    }
+
+    /// Whether it says that what began empty has not come to rest, or was not answered: numbers are no larger than they will be.
+    pub fn begins_empty(&self) -> bool {
+        use Unsteady::{Beginning, Correlated, NoCut, Unanswered};
+        let Why::NotSteady { because: Some(because) } = self else { return false };
+        matches!(because.why, Beginning { .. } | Correlated { .. } | NoCut { .. } | Unanswered { .. })
     }
 
     /// Whether this is a reason against intervals of means alone.

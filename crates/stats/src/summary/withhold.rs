@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: when that is; findings know.
 
-use super::{Interval, Intervals, NotComputed, Summary, ThresholdOutcome, Why, percentile_key};
+use super::{Interval, Intervals, NotComputed, Open, Summary, ThresholdOutcome, Why, percentile_key};
 use crate::steady::Length;
 use crate::thresholds::{is_time, percentile};
 
@@ -26,8 +26,13 @@ impl Summary {
                 take(&mut result.interval, &format!("thresholds.{i}.interval"), &reason, not_computed);
                 // What was passed or crossed by its value stays so; how sure that is, is not known.
                 let judged = matches!(result.outcome, ThresholdOutcome::Passed | ThresholdOutcome::Crossed);
-                if result.decided.take() == Some(false) && judged {
-                    result.reason = None;
+                (result.decided, result.at_least, result.at_most) = (None, None, None);
+                let known = matches!(result.aggregate.as_str(), "min" | "max" | "count");
+                let ended = result.ended_run_at.is_some() || (result.lower_bound && result.open.is_none());
+                // Without a steady state no length of the run would do.
+                let unsteady = result.reason.as_ref().is_some_and(|own| own.why.is_against_a_steady_state());
+                if judged && !known && !ended && !unsteady {
+                    (result.open, result.reason) = (Some(Open::Data), Some(reason.into()));
                 }
             }
         }

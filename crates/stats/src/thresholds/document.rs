@@ -1,9 +1,13 @@
 //! Thresholds judged on a document alone, where a run kept no records: only numbers that the document holds.
 
 use super::evaluate::judge;
-use super::measure::CENSORED_MEAN;
-use super::{Aggregate, Metric, Threshold};
-use crate::summary::{Interval, Spread, Summary, Tail, ThresholdResult};
+use super::measure::{CENSORED_MEAN, SURE};
+use super::{Aggregate, Metric, Threshold, Vouch};
+use crate::intervals::clopper_pearson_at;
+use crate::summary::{
+    Ends, GeneratorShare, Interval, RuleId, Source, Spread, Summary, Tail, ThresholdResult,
+};
+use headway_base::Outcome;
 
 /// Judges a threshold on a summary, under its own verdict on the load. None if the summary lacks the number: percentiles
 /// other than 50, 90, 95, 99 and 99.9 (of lag and blocked 50, 99 and 99.9), and steps where there are several.
@@ -23,22 +27,65 @@ pub fn of_summary(threshold: &Threshold, summary: &Summary) -> Option<ThresholdR
         Metric::Bytes => of_spread(&mut result, &summary.bytes, aggregate)?,
         Metric::Lag => of_tail(&mut result, &summary.lag, aggregate)?,
         Metric::Blocked => of_tail(&mut result, &summary.blocked, aggregate)?,
-        Metric::Failed => {
-            // A document from elsewhere may hold any counts.
-            let n = summary.outcomes.values().fold(0, |sum: u64, &n| sum.saturating_add(n));
-            let failed = n.saturating_sub(summary.outcomes.get("ok").copied().unwrap_or(0));
-            result.n = n;
-            let of = if aggregate == Aggregate::Count { 1.0 } else { n as f64 };
-            result.value = (n > 0).then(|| failed as f64 / of);
-        }
+        Metric::Failed => of_failures(&mut result, summary, aggregate),
         Metric::Started => {
             result.n = summary.arrivals.started;
             let count = Some(summary.arrivals.started as f64);
             result.value = if aggregate == Aggregate::Count { count } else { summary.rate.started };
         }
     }
-    judge(&mut result, summary.verdict.load);
+    judge(&mut result, summary.vouch(), unsent(summary).1);
     Some(result)
+}
+
+impl Summary {
+    /// What its load rules say of the generator, as far as thresholds rest on it. In virtual time no generator is late.
+    pub fn vouch(&self) -> Vouch {
+        let load = self.verdict.load.filter(|_| self.source != Source::Sim);
+        Vouch::of(&self.verdict.rules, load)
+    }
+
+    /// Judges its thresholds again, under its own verdict on the load.
+    pub fn judge_thresholds(&mut self) {
+        let (vouch, unsent) = (self.vouch(), unsent(self).1);
+        self.thresholds.iter_mut().for_each(|result| judge(result, vouch, unsent));
+    }
+}
+
+/// Requests that this machine did not send, and their share.
+fn unsent(summary: &Summary) -> (u64, f64) {
+    // A document from elsewhere may hold any counts.
+    let sum = |n: u64, more: u64| n.saturating_add(more);
+    let of = |outcome: Outcome| summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
+    let n = sum(of(Outcome::Unsent), of(Outcome::LocalLimit));
+    let all = summary.outcomes.values().copied().fold(0, sum);
+    (n, if all == 0 { 0.0 } else { n as f64 / all as f64 })
+}
+
+fn of_failures(result: &mut ThresholdResult, summary: &Summary, aggregate: Aggregate) {
+    let (unsent, _) = unsent(summary);
+    let all = summary.outcomes.values().fold(0, |sum: u64, &n| sum.saturating_add(n));
+    let n = all.saturating_sub(unsent);
+    let ok = summary.outcomes.get(Outcome::Ok.name()).copied().unwrap_or(0);
+    let failed = n.saturating_sub(ok);
+    result.n = n;
+    if n == 0 {
+        return;
+    }
+    let of = |count: f64, n: u64| count / if aggregate == Aggregate::Count { 1.0 } else { n as f64 };
+    result.value = Some(of(failed as f64, n));
+    if aggregate != Aggregate::Count {
+        [result.at_least, result.at_most] = clopper_pearson_at(failed, n, SURE).map(Some);
+    }
+    let vouch = summary.vouch();
+    let mut late = 0.0;
+    if !vouch.is_valid() {
+        let share = summary.verdict.rules.iter().find(|rule| rule.rule == RuleId::LateShare);
+        late = share.and_then(|rule| rule.value).unwrap_or(1.0) * n as f64;
+    }
+    let low = of((failed as f64 - late).max(0.0), all).min(of(failed as f64, n));
+    let high = of((failed as f64 + late + unsent as f64).min(all as f64), all);
+    result.ends = Some(Ends { low, high: Some(high) });
 }
 
 fn of_spread(result: &mut ThresholdResult, spread: &Spread, aggregate: Aggregate) -> Option<()> {
@@ -63,8 +110,14 @@ fn of_spread(result: &mut ThresholdResult, spread: &Spread, aggregate: Aggregate
     result.n = spread.n;
     result.value = value;
     result.interval = interval;
-    result.generator_share =
-        spread.generator_share.and_then(|share| share.all().into_iter().find(|known| known.0 == name)?.1);
+    let of_name = |share: GeneratorShare| share.all().into_iter().find(|known| known.0 == name)?.1;
+    result.ends = spread.generator_share.and_then(of_name).map(|[low, high]| Ends { low, high: Some(high) });
+    if let (Aggregate::Percentile(p), None) = (aggregate, interval) {
+        let ci = &spread.ci95;
+        let smaller = [(99.0, ci.p99), (95.0, ci.p95), (90.0, ci.p90), (50.0, ci.p50)];
+        let known = smaller.into_iter().filter(|smaller| smaller.0 < p);
+        result.at_least = known.filter_map(|smaller| smaller.1).map(|[low, _]| low).reduce(f64::max);
+    }
     result.lower_bound = match aggregate {
         Aggregate::Mean => spread.censored as f64 > CENSORED_MEAN * spread.n as f64,
         _ => spread.lower_bound.contains_key(name),
@@ -118,13 +171,13 @@ mod tests {
         for (text, value, outcome, told) in [
             ("p(99)<100", 0.09, Passed, true),
             ("p(99)<70ms", 0.09, Crossed, false),
-            ("response{step:request}: med<20", 0.01, Passed, false),
+            ("response{step:request}: med<20", 0.01, Passed, true),
             // Half a percent without an answer: the mean is judged as it stands, the tail is not.
-            ("avg<30", 0.02, Passed, false),
+            ("avg<30", 0.02, Passed, true),
             ("p(99.9)<1s", 0.5, Crossed, true),
             ("p(99.9)>400ms", 0.5, Passed, false),
-            ("failed: rate<1%", 0.01, Crossed, false),
-            ("failed: rate<=1%", 0.01, Passed, false),
+            ("failed: rate<1%", 0.01, Crossed, true),
+            ("failed: rate<=1%", 0.01, Passed, true),
             ("failed: count<11", 10.0, Passed, false),
             ("started: rate>99.5", 100.0, Passed, false),
             ("lag: p(99)<100us", 0.000_2, Crossed, false),
@@ -148,5 +201,10 @@ mod tests {
         invalid.verdict.load = Some(LoadVerdict::Invalid);
         let result = of_summary(&"p(99)<100".parse().unwrap(), &invalid).unwrap();
         assert_eq!((result.value, result.outcome), (Some(0.09), ThresholdOutcome::NotJudged));
+        // Where its ends are known the verdict does not matter.
+        invalid.response.generator_share =
+            Some(GeneratorShare { p99: Some([0.085, 0.09]), ..Default::default() });
+        let result = of_summary(&"p(99)<70".parse().unwrap(), &invalid).unwrap();
+        assert_eq!((result.outcome, result.open), (ThresholdOutcome::Crossed, None));
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Deliberately absent: what follows from a value (`judge`).
 
+use super::ends::{EndsFrom, Vouch};
 use super::evaluate::judge;
 use super::sessions::OverBounds;
 use super::{Aggregate, Metric, Threshold};
@@ -12,8 +13,8 @@ use crate::delays::Ended;
 use crate::intervals;
 use crate::requests::Requests;
 use crate::responses::Sample;
-use crate::summary::{Interval, LoadVerdict, NotComputed, ThresholdOutcome, ThresholdResult, Why};
-use headway_base::{Nanos, Record};
+use crate::summary::{Ends, Interval, NotComputed, ThresholdOutcome, ThresholdResult, Why};
+use headway_base::{Nanos, Record, TimeScale};
 use std::collections::BTreeMap;
 
 /// A mean is a lower bound, as far as thresholds go, where more than this share of requests got no answer. One timeout in
@@ -39,7 +40,13 @@ pub(crate) struct MetricsView<'a> {
     filled: usize,
     seconds: f64,
     /// Whether it is known what the generator may have added to response times.
-    ends: bool,
+    known: bool,
+    /// What the load rules say of the generator.
+    vouch: Vouch,
+    scale: TimeScale,
+    /// Share of the plan that may be unsent.
+    tolerated: f64,
+    timeout: Option<Nanos>,
 }
 
 impl<'a> MetricsView<'a> {
@@ -50,12 +57,40 @@ impl<'a> MetricsView<'a> {
         filled: usize,
         seconds: f64,
     ) -> MetricsView<'a> {
-        MetricsView { requests, arrivals, filled, seconds, ends: false }
+        let (vouch, scale) = (Vouch::default(), TimeScale::SHORTEST);
+        MetricsView {
+            requests,
+            arrivals,
+            filled,
+            seconds,
+            known: false,
+            vouch,
+            scale,
+            tolerated: 1.0,
+            timeout: None,
+        }
     }
 
-    /// With both ends of response times, if they are known.
-    pub fn with_ends(self, ends: bool) -> MetricsView<'a> {
-        MetricsView { ends, ..self }
+    /// With both ends of response times, if they are `known`, of a load of which the rules say that at this time scale.
+    pub fn with_ends(self, known: bool, vouch: Vouch, scale: TimeScale, tolerated: f64) -> MetricsView<'a> {
+        MetricsView { known, vouch, scale, tolerated, ..self }
+    }
+
+    /// With the time after which a request without a response fails.
+    pub fn with_timeout(self, timeout: Option<Nanos>) -> MetricsView<'a> {
+        MetricsView { timeout, ..self }
+    }
+
+    fn ends_of<'b>(&self, requests: &'b Requests) -> EndsFrom<'b> {
+        let late = self.arrivals.segments.iter().map(|segment| segment.late(self.scale)).sum();
+        EndsFrom {
+            requests,
+            vouch: self.vouch,
+            known: self.known,
+            late,
+            tolerated: self.tolerated,
+            timeout: self.timeout,
+        }
     }
 }
 
@@ -65,14 +100,23 @@ struct Statistic {
     lower_bound: bool,
     /// None where the aggregate has none at all.
     interval: Option<Result<Interval, Why>>,
-    /// Without and with the generator's own delays, where that is known.
-    generator_share: Option<Interval>,
+    /// Between what the number of the planned load lies, where that is known.
+    ends: Option<Ends>,
+    /// Where it has no interval: what it is at least and at most.
+    bounds: [Option<f64>; 2],
     n: u64,
 }
 
 impl Statistic {
     fn plain(value: Option<f64>, n: u64) -> Statistic {
-        Statistic { value, lower_bound: false, interval: None, generator_share: None, n }
+        Statistic {
+            value,
+            lower_bound: false,
+            interval: None,
+            ends: value.map(Ends::exactly),
+            bounds: [None; 2],
+            n,
+        }
     }
 }
 
@@ -132,7 +176,7 @@ impl Thresholds {
                 continue;
             }
             let mut result = self.measure(threshold, sight, &mut samples).0;
-            judge(&mut result, None);
+            judge(&mut result, Vouch::default(), 0.0);
             if result.outcome == ThresholdOutcome::Crossed {
                 self.ended = Some((i, now));
                 return Some(result);
@@ -145,7 +189,6 @@ impl Thresholds {
     pub fn results(
         &self,
         sight: &MetricsView,
-        load: Option<LoadVerdict>,
         cut_short: bool,
         not_computed: &mut NotComputed,
     ) -> Vec<ThresholdResult> {
@@ -158,7 +201,7 @@ impl Thresholds {
             let ended = self.ended.filter(|&(ended, _)| cut_short && ended == i);
             result.sessions_over = self.over.of(i);
             result.ended_run_at = ended.map(|(_, at)| at.as_secs_f64());
-            judge(&mut result, load);
+            judge(&mut result, sight.vouch, self.unsent(threshold, sight));
             result
         };
         self.all.iter().enumerate().map(of).collect()
@@ -175,7 +218,8 @@ impl Thresholds {
         let mut result = threshold.blank();
         result.value = statistic.value;
         result.lower_bound = statistic.lower_bound;
-        result.generator_share = statistic.generator_share;
+        result.ends = statistic.ends;
+        [result.at_least, result.at_most] = statistic.bounds;
         result.n = statistic.n;
         let missing = match statistic.interval {
             Some(Ok(interval)) => {
@@ -189,17 +233,12 @@ impl Thresholds {
     }
 
     fn statistic(&self, threshold: &Threshold, sight: &MetricsView, samples: &mut Samples) -> Statistic {
-        let mut step = None;
-        if let Some(label) = &threshold.step {
-            step = self.steps.iter().position(|known| known == label);
-            if step.is_none() {
-                return Statistic::plain(None, 0);
-            }
-        }
-        let kept = step.and_then(|step| self.by_step.get(step)?.as_deref());
-        let requests = kept.unwrap_or(sight.requests);
+        let Some((step, requests)) = self.requests(threshold, sight) else {
+            return Statistic::plain(None, 0);
+        };
+        let ends = sight.ends_of(requests);
         match threshold.metric {
-            Metric::Failed => failed(requests, threshold.aggregate, sight.filled),
+            Metric::Failed => failed(&ends, threshold.aggregate, sight.filled),
             Metric::Started => started(requests, threshold.aggregate, sight.seconds),
             Metric::Lag => whole(&sight.arrivals.lag, threshold.aggregate),
             Metric::Blocked => whole(&requests.blocked, threshold.aggregate),
@@ -208,18 +247,35 @@ impl Thresholds {
                     samples.entry((metric, step)).or_insert_with(|| sample(requests, metric, sight.filled));
                 let unit = if metric == Metric::Bytes { 1.0 } else { 1e9 };
                 let mut statistic = of_sample(sample, threshold.aggregate, unit);
-                let least = match metric {
-                    Metric::Response => requests.least(false),
-                    Metric::ResponseOk => requests.least(true),
-                    _ => None,
-                };
-                if let (Some(least), Some(value)) = (least.filter(|_| sight.ends), statistic.value) {
-                    let low = least.end(threshold.aggregate, value * unit);
-                    statistic.generator_share = low.map(|low| [low / unit, value]);
+                if let Some(value) = statistic.value {
+                    statistic.ends = ends.of_sample(metric, threshold.aggregate, sample, value, unit);
+                    // What the number without delays keeps to, the number as measured does by as much more.
+                    let low = statistic.ends.map_or(value, |ends| ends.low);
+                    let raised = if low > 0.0 { value / low } else { 1.0 };
+                    if !matches!(statistic.interval, Some(Ok(_))) {
+                        statistic.bounds = bounds(sample, threshold, unit, raised);
+                    }
                 }
                 statistic
             }
         }
+    }
+
+    /// The step of a threshold, and its requests; none of a step that is not there.
+    fn requests<'b>(
+        &'b self,
+        threshold: &Threshold,
+        sight: &'b MetricsView,
+    ) -> Option<(Option<usize>, &'b Requests)> {
+        let Some(label) = &threshold.step else { return Some((None, sight.requests)) };
+        let step = self.steps.iter().position(|known| known == label)?;
+        let kept = self.by_step.get(step).and_then(|kept| kept.as_deref());
+        Some((Some(step), kept.unwrap_or(sight.requests)))
+    }
+
+    /// Share of the requests of a threshold that this machine did not send.
+    fn unsent(&self, threshold: &Threshold, sight: &MetricsView) -> f64 {
+        self.requests(threshold, sight).map_or(0.0, |(_, requests)| sight.ends_of(requests).unsent())
     }
 }
 
@@ -244,7 +300,8 @@ fn of_sample(sample: &Sample, aggregate: Aggregate, unit: f64) -> Statistic {
                 value: Some(quantile.value / unit),
                 lower_bound: quantile.lower_bound,
                 interval: Some(sample.interval(p).map(|(interval, _)| scaled(interval))),
-                generator_share: None,
+                ends: None,
+                bounds: [None; 2],
                 n,
             }
         }
@@ -254,7 +311,8 @@ fn of_sample(sample: &Sample, aggregate: Aggregate, unit: f64) -> Statistic {
                 value: Some(mean / unit),
                 lower_bound: sample.censored() as f64 > CENSORED_MEAN * n as f64,
                 interval: Some(sample.mean_interval(mean).map(scaled)),
-                generator_share: None,
+                ends: None,
+                bounds: [None; 2],
                 n,
             }
         }
@@ -289,24 +347,55 @@ fn mean(cells: &Cells) -> f64 {
     sum / cells.n() as f64
 }
 
-fn failed(r: &Requests, aggregate: Aggregate, filled: usize) -> Statistic {
+/// Percentiles that bound larger ones from below.
+const SMALLER: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
+
+/// What a percentile without an interval is at least and at most, as far as its limit asks: by the share of the requests up to the limit
+/// (for the lower side, up to the limit `raised` as much as the generator may have raised the number), and by the lower end of a smaller
+/// percentile.
+fn bounds(sample: &Sample, threshold: &Threshold, unit: f64, raised: f64) -> [Option<f64>; 2] {
+    let Aggregate::Percentile(percentile) = threshold.aggregate else { return [None; 2] };
+    let limit = threshold.limit * unit;
+    let at = |x: f64| if x.is_finite() && x >= 0.0 { x.min(u64::MAX as f64) as u64 } else { u64::MAX };
+    let beyond = at(limit * raised).saturating_add(1);
+    let surely = sample.share_interval(beyond).is_some_and(|[_, high]| high < percentile / 100.0);
+    let mut smaller = SMALLER.into_iter().rev().filter(|&below| below < percentile);
+    let of_smaller = smaller.find_map(|below| sample.interval(below / 100.0).ok()).map(|([low, _], _)| low);
+    let at_least = [surely.then_some(beyond as f64), of_smaller].into_iter().flatten().reduce(f64::max);
+    let within = at(limit).saturating_sub(1);
+    let kept = sample.censored() == 0
+        && sample.share_interval(within).is_some_and(|[low, _]| low >= percentile / 100.0);
+    [at_least, kept.then_some(within as f64)].map(|bound| bound.map(|x| x / unit))
+}
+
+/// So sure is a share of too few segments for an interval, as of independent requests, which they may not be.
+pub(super) const SURE: f64 = 0.999;
+
+fn failed(ends: &EndsFrom, aggregate: Aggregate, filled: usize) -> Statistic {
+    let r = ends.requests;
     // What was never sent has not failed: the load rules speak of it.
     let all = (0..intervals::SEGMENTS).map(|segment| r.failures(segment));
     let (failures, n) = all.fold((0, 0), |sum, (bad, n)| (sum.0 + bad, sum.1 + n));
     if n == 0 {
         return Statistic::plain(None, 0);
     }
+    let ends = ends.of_failures(failures, n, aggregate);
     if aggregate == Aggregate::Count {
-        return Statistic::plain(Some(failures as f64), n);
+        return Statistic { ends, ..Statistic::plain(Some(failures as f64), n) };
     }
     let segments: Vec<(u64, u64)> = (0..filled).map(|segment| r.failures(segment)).collect();
     let interval = intervals::share(&segments).map(|(_, interval)| interval);
     let few = || Why::Incomplete { filled, of: intervals::SEGMENTS };
+    let bounds = match interval {
+        Some(_) => [None; 2],
+        None => intervals::clopper_pearson_at(failures, n, SURE).map(Some),
+    };
     Statistic {
         value: Some(failures as f64 / n as f64),
         lower_bound: false,
         interval: Some(interval.ok_or_else(few)),
-        generator_share: None,
+        ends,
+        bounds,
         n,
     }
 }

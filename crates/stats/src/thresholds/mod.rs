@@ -2,14 +2,14 @@
 //!
 //! `[METRIC[{step:LABEL}]:] AGGREGATE OPERATOR LIMIT`, such as `p(99)<100` or `failed: rate<0.001`. [`parse`] reads one,
 //! `kept` gathers what those by step need and measures them all, `sessions` counts the sessions beyond a bound, [`judge`]
-//! says what follows from a value, [`judge_runs`] what from one over several simulated runs, `simulated` what is not judged of a
-//! simulation. A threshold is judged on its value, as in k6; whether the value's interval lies astride
-//! the limit is told beside it. What is not known to keep to its limit does not pass: a pipeline that stops a release by a threshold
-//! wants silence to stop it too.
+//! says what follows from a number whose two ends `ends` knows, [`judge_runs`] what from one over several simulated runs, `simulated` what is not judged of a
+//! simulation. What is certain is said, whatever the verdict on the load; where there are too few data to be certain the value decides, as
+//! in k6, and the result says that it is not certain.
 //!
 //! Deliberately absent: stopping a run (its player does), exit codes, and formats of reports.
 
 mod document;
+mod ends;
 mod evaluate;
 pub(crate) mod measure;
 mod parse;
@@ -18,6 +18,7 @@ mod sessions;
 pub(crate) mod simulated;
 
 pub use document::of_summary;
+pub use ends::{Vouch, is_at_cap};
 pub use evaluate::judge;
 pub(crate) use parse::Reader;
 pub use parse::ThresholdError;

@@ -4,16 +4,19 @@
 //! interval says how far chance goes: what lies wholly within the limit passes, what lies wholly beyond it is crossed, and of
 //! the rest more replications would tell. Deliberately absent: where the interval comes from.
 
-use crate::summary::{Interval, Operator, ThresholdOutcome, ThresholdResult, Why};
+use super::simulated::throughout;
+use crate::summary::{Open, ThresholdOutcome, ThresholdResult, Why};
 
-/// Sets outcome, reason and `decided` of a result from its interval; `against` says why it is not to be judged at all.
-/// The interval of a lower bound, which ends nowhere, and of what is not judged are taken back. The smallest and the largest are judged
+/// Sets outcome, reason, `open` and `decided` of a result from its interval. `against` says why it is not to be judged by it; what is
+/// certain of it all the same follows from its `values` in the single runs. The interval of a lower bound, which ends nowhere, and of what is not judged are taken back. The smallest and the largest are judged
 /// on their value; a percentile without an interval on what it is at least.
-pub fn judge_runs(result: &mut ThresholdResult, against: Option<Why>) {
+pub fn judge_runs(result: &mut ThresholdResult, values: &[f64], against: Option<Why>) {
     let held = against.is_some();
     let reason;
-    (result.outcome, reason) = outcome(result, against);
+    (result.outcome, reason) = outcome(result, values, against);
     result.reason = reason.map(Why::into);
+    let certain = matches!(result.outcome, ThresholdOutcome::Passed | ThresholdOutcome::Crossed);
+    result.open = (!certain).then_some(Open::Data);
     if result.lower_bound || held {
         result.interval = None;
     }
@@ -24,10 +27,20 @@ pub fn judge_runs(result: &mut ThresholdResult, against: Option<Why>) {
     result.decided = result.interval.map(|_| decided);
 }
 
-fn outcome(result: &ThresholdResult, against: Option<Why>) -> (ThresholdOutcome, Option<Why>) {
+fn outcome(
+    result: &ThresholdResult,
+    values: &[f64],
+    against: Option<Why>,
+) -> (ThresholdOutcome, Option<Why>) {
     use ThresholdOutcome::{Crossed, Inconclusive, NotJudged, Passed};
     if let Some(why) = against {
-        return (NotJudged, Some(why));
+        let beyond: Vec<bool> =
+            values.iter().map(|value| !result.operator.holds(*value, result.limit)).collect();
+        return match throughout(result, &beyond, &why) {
+            Some(certain) => (Crossed, Some(certain)),
+            None if why == Why::MeanInfinite && result.operator.is_upper() => (Crossed, Some(why)),
+            None => (NotJudged, Some(why)),
+        };
     }
     let Some(value) = result.value else {
         return (NotJudged, Some(Why::NoObservations));
@@ -54,9 +67,9 @@ fn outcome(result: &ThresholdResult, against: Option<Why>) -> (ThresholdOutcome,
     };
     let bounded = range[1] == f64::INFINITY;
     let told = || bounded.then_some(Why::AtLeast { value: range[0] });
-    if holds_throughout(operator, range, limit) {
+    if operator.holds_throughout(range, limit) {
         (Passed, told())
-    } else if holds_throughout(opposite(operator), range, limit) {
+    } else if operator.opposite().holds_throughout(range, limit) {
         (Crossed, told())
     } else if lower_bound {
         (Inconclusive, Some(Why::BoundUnknown))
@@ -75,30 +88,10 @@ fn metric_has_none(result: &ThresholdResult) -> bool {
     !result.aggregate.starts_with("p(")
 }
 
-/// Whether every value of the interval stands so to the limit.
-fn holds_throughout(operator: Operator, [low, high]: Interval, limit: f64) -> bool {
-    match operator {
-        Operator::Below | Operator::AtMost => operator.holds(high, limit),
-        Operator::Above | Operator::AtLeast => operator.holds(low, limit),
-        Operator::Equal => low == limit && high == limit,
-        Operator::Other => limit < low || limit > high,
-    }
-}
-
-fn opposite(operator: Operator) -> Operator {
-    match operator {
-        Operator::Below => Operator::AtLeast,
-        Operator::AtMost => Operator::Above,
-        Operator::Above => Operator::AtMost,
-        Operator::AtLeast => Operator::Below,
-        Operator::Equal => Operator::Other,
-        Operator::Other => Operator::Equal,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::{Interval, Operator};
     use ThresholdOutcome::{Crossed, Inconclusive, NotJudged, Passed};
 
     fn judged(operator: Operator, interval: Option<Interval>, lower_bound: bool) -> ThresholdResult {
@@ -111,7 +104,7 @@ mod tests {
             lower_bound,
             ..ThresholdResult::default()
         };
-        judge_runs(&mut result, None);
+        judge_runs(&mut result, &[], None);
         result
     }
 
@@ -162,10 +155,10 @@ mod tests {
         assert_eq!((one.outcome, one.decided), (Inconclusive, None));
         assert_eq!(one.reason, Some(Why::SingleRun.into()));
         let mut nothing = ThresholdResult::default();
-        judge_runs(&mut nothing, None);
+        judge_runs(&mut nothing, &[], None);
         assert_eq!(nothing.outcome, NotJudged);
         let mut unsteady = judged(Operator::Below, Some([0.1, 0.2]), false);
-        judge_runs(&mut unsteady, Some(Why::PilesUp));
+        judge_runs(&mut unsteady, &[0.1, 0.2], Some(Why::PilesUp));
         assert_eq!((unsteady.outcome, unsteady.decided, unsteady.interval), (NotJudged, None, None));
         assert_eq!(unsteady.reason, Some(Why::PilesUp.into()));
     }

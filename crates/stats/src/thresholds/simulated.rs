@@ -1,11 +1,12 @@
-//! Thresholds of a simulated run that are not judged: on sizes, of which it has none, and, where it has no steady state, on what
-//! would be another number in a longer run.
+//! Thresholds of simulated runs that are not certain, or not judged: on sizes, of which a simulation has none, and, where there is no steady
+//! state, on what would be another number in a longer run.
 //!
-//! What is of this run whatever its length is judged all the same: counts, what was started, and the generator's own lag.
+//! What is of this run whatever its length is certain all the same: counts, what was started, and the generator's own lag; so is what is beyond
+//! its limit and grows.
 //! Deliberately absent: when there is no steady state; findings know.
 
 use super::{Aggregate, Metric};
-use crate::summary::{Source, Spread, Stated, Summary, ThresholdOutcome, ThresholdResult, Why};
+use crate::summary::{Open, Source, Spread, Stated, Summary, ThresholdOutcome, ThresholdResult, Why};
 
 /// Whether a number would be another in a longer run, where there is no steady state.
 pub fn hangs_on_length(metric: Metric, aggregate: Aggregate) -> bool {
@@ -27,6 +28,8 @@ impl Summary {
             (result.value, result.interval, result.n) = (None, None, 0);
             (result.decided, result.lower_bound) = (None, false);
             (result.outcome, result.reason) = (ThresholdOutcome::NotJudged, Some(Why::NoSizes.into()));
+            (result.open, result.ends) = (Some(Open::Data), None);
+            (result.at_least, result.at_most) = (None, None);
             self.not_computed.remove(&format!("thresholds.{i}.interval"));
         }
     }
@@ -44,18 +47,31 @@ impl Summary {
         }
     }
 
-    /// Takes back the judgement of the thresholds that this reason speaks against, and their intervals.
+    /// Takes back the intervals of the thresholds that this reason speaks against, and says of each what is certain all the same: what grows
+    /// with the length of the run, and is beyond the limit already, is beyond it in longer runs too; so is a mean that is infinite.
     pub(crate) fn unjudge(&mut self, reason: &Why) {
         let Summary { thresholds, not_computed, .. } = self;
         let of_means_alone = reason.is_of_means();
         for (i, result) in thresholds.iter_mut().enumerate() {
             let held = if of_means_alone { is_mean_time(result) } else { hangs(result) };
-            if !held || result.outcome == ThresholdOutcome::NotJudged {
+            let Some(value) = result.value.filter(|_| held && result.outcome != ThresholdOutcome::NotJudged)
+            else {
                 continue;
-            }
-            result.outcome = ThresholdOutcome::NotJudged;
-            result.reason = Some(reason.clone().into());
+            };
+            let within = result.operator.holds(value, result.limit) && !result.lower_bound;
+            let infinite = *reason == Why::MeanInfinite && result.operator.is_upper();
+            result.outcome = match within && !infinite {
+                true => ThresholdOutcome::Passed,
+                false => ThresholdOutcome::Crossed,
+            };
+            let beyond = !result.operator.holds(value, result.limit);
+            (result.open, result.reason) = match throughout(result, &[beyond], reason) {
+                Some(certain) => (None, Some(certain.into())),
+                None if infinite => (None, Some(reason.clone().into())),
+                None => (Some(Open::Data), Some(reason.clone().into())),
+            };
             result.decided = None;
+            (result.at_least, result.at_most) = (None, None);
             if result.interval.take().is_some() {
                 not_computed.insert(format!("thresholds.{i}.interval"), reason.clone().into());
             }
@@ -63,14 +79,38 @@ impl Summary {
     }
 }
 
-fn metric(result: &ThresholdResult) -> Option<Metric> {
+/// So many runs, all of them beyond the limit, are no chance: where half of them would be, one in 64.
+const NO_CHANCE: usize = 6;
+
+/// Without a steady state, and with the number `beyond` the limit or not in each run: the reason for which it is crossed for certain, if it
+/// is. Every simulation begins empty, so that a number which has not come to rest is smaller than it will be.
+pub(super) fn throughout(result: &ThresholdResult, beyond: &[bool], because: &Why) -> Option<Why> {
+    let grows = because.grows();
+    let all = !beyond.is_empty() && beyond.iter().all(|beyond| *beyond);
+    let certain =
+        all && result.operator.is_upper() && (grows || (beyond.len() >= NO_CHANCE && because.begins_empty()));
+    certain.then(|| Why::Throughout {
+        runs: beyond.len() as u64,
+        grows,
+        limit: result.limit,
+        unit: result.unit,
+        because: Box::new(because.clone().into()),
+    })
+}
+
+/// Its metric; none of another version's.
+pub(super) fn metric(result: &ThresholdResult) -> Option<Metric> {
     Metric::ALL.iter().find(|(name, _)| *name == result.metric).map(|(_, metric)| *metric)
 }
 
-fn hangs(result: &ThresholdResult) -> bool {
+/// Its aggregate, as far as it is a count or is none.
+pub(super) fn aggregate(result: &ThresholdResult) -> Aggregate {
     let count = result.aggregate == Aggregate::Count.to_string();
-    let aggregate = if count { Aggregate::Count } else { Aggregate::Mean };
-    metric(result).is_some_and(|metric| hangs_on_length(metric, aggregate))
+    if count { Aggregate::Count } else { Aggregate::Mean }
+}
+
+fn hangs(result: &ThresholdResult) -> bool {
+    metric(result).is_some_and(|metric| hangs_on_length(metric, aggregate(result)))
 }
 
 fn is_mean_time(result: &ThresholdResult) -> bool {
@@ -128,6 +168,7 @@ mod tests {
         assert_eq!(summary.thresholds[0].outcome, Passed);
         summary.take_back_sizes();
         let [of_sizes, other] = &summary.thresholds[..] else { unreachable!() };
+        assert_eq!(of_sizes.open, Some(Open::Data));
         assert_eq!((of_sizes.outcome, of_sizes.value, of_sizes.n), (NotJudged, None, 0));
         assert!(of_sizes.reason == Some(Why::NoSizes.into()));
         assert_eq!((other.outcome, summary.bytes.n), (Passed, 0));
@@ -142,12 +183,22 @@ mod tests {
         assert_eq!(outcomes(Source::Sim, None), plain);
         assert_eq!(outcomes(Source::Live, Some(not_found())), plain);
         assert_eq!(outcomes(Source::Sim, Some(Why::EmptySegments)), plain);
-        let own = [NotJudged, NotJudged, NotJudged, Passed, Passed, Passed];
-        assert_eq!(outcomes(Source::Sim, Some(not_found())), own);
-        assert_eq!(outcomes(Source::Sim, Some(Why::Overloaded)), own);
-        for reason in [Why::MeanInfinite, Why::HeavyTail] {
-            let of_mean = outcomes(Source::Sim, Some(reason.clone()));
-            assert_eq!(of_mean, [Passed, NotJudged, Passed, Passed, Passed, Passed], "{reason:?}");
+        let open = |source, reason: Why| {
+            let all = judged(source, Some(reason));
+            all.iter().map(|result| result.open.is_some()).collect::<Vec<_>>()
+        };
+        let own = [true, true, true, false, false, false];
+        assert_eq!(outcomes(Source::Sim, Some(not_found())), plain);
+        assert_eq!(open(Source::Sim, not_found()), own);
+        // What grows, and is beyond its limit already, is crossed for certain.
+        assert_eq!(outcomes(Source::Sim, Some(Why::Overloaded)), plain);
+        assert_eq!(open(Source::Sim, Why::Overloaded), [true, false, true, false, false, false]);
+        let crossed = &judged(Source::Sim, Some(Why::Overloaded))[1];
+        let why = &crossed.reason.as_ref().unwrap().why;
+        assert!(matches!(why, Why::Throughout { runs: 1, grows: true, limit: 0.1, .. }), "{why:?}");
+        for (reason, mean_is_open) in [(Why::MeanInfinite, false), (Why::HeavyTail, true)] {
+            assert_eq!(outcomes(Source::Sim, Some(reason.clone())), plain, "{reason:?}");
+            assert_eq!(open(Source::Sim, reason.clone())[1], mean_is_open, "{reason:?}");
         }
         let p99 = &judged(Source::Sim, Some(not_found()))[0];
         assert_eq!((p99.value, p99.interval, p99.decided), (Some(1.0), None, None));

@@ -452,3 +452,102 @@ fn rounds_of_equal_systems_are_not_called_different() {
 fn rounds_hold_together_in_500_comparisons() {
     hold("rounds, equal", &of_rounds(500, 10, 10, System::new(1, 0.001, 0.01)), 4.0);
 }
+
+/// Fixed work: users who each send the next request when the last is answered, at a station of servers in order, until that many were sent.
+struct Work {
+    requests: usize,
+    users: usize,
+    servers: usize,
+    /// Services have this shape: exponential, or even.
+    exponential: bool,
+}
+
+impl Work {
+    fn play(&self, seed: u64) -> Observed {
+        let mut services: Draws = Stream::new(seed, "services").item(0);
+        let mut ready = vec![0.0f64; self.users];
+        let mut free = vec![0.0f64; self.servers];
+        let mut rows = Vec::new();
+        for k in 0..self.requests {
+            let least = |all: &[f64]| (0..all.len()).min_by(|&a, &b| all[a].total_cmp(&all[b])).unwrap();
+            let (user, server) = (least(&ready), least(&free));
+            let service =
+                if self.exponential { exponential(&mut services) } else { 0.9 + 0.2 * services.open01() };
+            let start = ready[user];
+            let done = start.max(free[server]) + service * 0.002;
+            (ready[user], free[server]) = (done, done);
+            rows.push(answered(
+                k as u64,
+                (start * 1e9) as i64,
+                (start * 1e9) as i64,
+                ((done - start) * 1e9) as i64,
+            ));
+        }
+        let end = Nanos(rows.iter().map(|row| row.done.0).max().unwrap() + 1);
+        let mut seen = Observing::new(&(Nanos::ZERO..end), &[], &[]);
+        rows.iter().for_each(|row| seen.push(row));
+        seen.finish(end)
+    }
+}
+
+/// Two runs of the same fixed work, whose summaries withhold intervals.
+fn two_works(base: &Observed, other: &Observed) -> Comparison {
+    let why = |name: &str| (format!("response.ci95.{name}"), Why::FixedWork.into());
+    let withheld: NotComputed = ["mean", "p50", "p90", "p95", "p99", "p999"].map(why).into();
+    let two = Two {
+        runs: [0, 1],
+        point: String::new(),
+        observed: [base, other],
+        not_computed: [&withheld, &withheld],
+        same_arrivals: false,
+        same_records: false,
+        obstacles: Vec::new(),
+        differs: Vec::new(),
+    };
+    compare(vec![Compared::default(), Compared::default()], vec![two], &[])
+}
+
+#[test]
+fn fixed_work_is_compared_and_equal_systems_are_rarely_told_apart() {
+    let pairs = 200;
+    // 95 % stated; three standard errors of 200 pairs.
+    let least = 190.0 - 3.0 * (200.0f64 * 0.95 * 0.05).sqrt();
+    let long = [(2_000, 4, 4), (200, 1, 1), (2_500, 50, 8)];
+    let short = [(100, 50, 4), (200, 10, 4), (400, 20, 4), (1_000, 50, 50)];
+    for (work, is_long) in long.map(|of| (of, true)).into_iter().chain(short.map(|of| (of, false))) {
+        let (requests, users, servers) = work;
+        for exponential in [true, false] {
+            let work = Work { requests, users, servers, exponential };
+            let (mut held, mut percentiles, mut means) = (0, 0, 0);
+            for i in 0..pairs {
+                let compared = two_works(&work.play(2 * i), &work.play(2 * i + 1));
+                let rows = &compared.pairs[0].rows;
+                held += u64::from(!rows.iter().any(|row| matches!(row.shown, Shown::Higher | Shown::Lower)));
+                let told = |of: &str| rows.iter().any(|row| row.of == of && row.shown != Shown::NotTold);
+                percentiles += u64::from(told("p50"));
+                means += u64::from(told("mean") && told("rate"));
+            }
+            let what = format!("{requests} requests, {users} users, {servers} servers, {exponential}");
+            assert!(held as f64 >= least, "{what}: held in {held} of {pairs}");
+            match is_long {
+                true => {
+                    assert!(means == pairs && percentiles >= pairs - 2, "{what}: {means} and {percentiles}")
+                }
+                false => assert!(percentiles <= 2, "{what}: {percentiles}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn fixed_work_that_is_slower_is_told_apart() {
+    let slow = Work { requests: 2_000, users: 4, servers: 2, exponential: true };
+    let fast = Work { servers: 4, ..slow };
+    let compared = two_works(&fast.play(1), &slow.play(2));
+    let of = |name: &str| compared.pairs[0].rows.iter().find(|row| row.of == name).unwrap().shown;
+    assert_eq!(
+        [of("rate"), of("mean"), of("p50"), of("p99")],
+        [Shown::Lower, Shown::Higher, Shown::Higher, Shown::Higher]
+    );
+    assert!(matches!(compared.pairs[0].verdict, Verdict::Differs { .. }));
+}

@@ -65,12 +65,14 @@ fn missing_arrivals_fail_the_sent_share() {
     assert!(n == others && of == bad.measured.n && of.div_ceil(20) == n, "{n} of {of}");
     assert_eq!(outcome(&summary(1000), "sent-share"), Pass);
     assert_eq!(outcome(&summary(100), "sent-share"), Undecided);
-    // What was given up at the connection cap is not held against the load, and said.
+    // What the connection cap kept for good is missing too, by no fault of the generator's.
     let shed = summary_of(20, Outcome::Shed);
     let limited = shed.verdict.limited_by.as_ref().unwrap();
-    assert_eq!((outcome(&shed, "sent-share"), shed.verdict.load), (Pass, Some(LoadVerdict::Valid)));
+    assert_eq!((outcome(&shed, "sent-share"), shed.verdict.load), (Fail, Some(LoadVerdict::Invalid)));
+    assert_eq!((limited.what.as_str(), shed.vouch().load), ("cap", Some(LoadVerdict::Valid)));
+    assert_eq!(bad.vouch().load, Some(LoadVerdict::Invalid));
     assert!(limited.matters() && (limited.share - 0.05).abs() < 0.001 && limited.waited == 0, "{limited:?}");
-    assert_eq!(finding(&shed, "unsent").unwrap().severity, Severity::Warning);
+    assert_eq!(finding(&shed, "unsent").unwrap().severity, Severity::Error);
 }
 
 #[test]

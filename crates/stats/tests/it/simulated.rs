@@ -4,6 +4,7 @@ use crate::world::{MS, World, answered, draws, exponential, finding};
 use headway_base::Nanos;
 use headway_stats::Summary;
 use headway_stats::study::{Difference, Parameter, Point, Study};
+use headway_stats::summary::Open;
 use headway_stats::summary::evidence::{GeneratorCause, Load, Loop, Model};
 use headway_stats::summary::{
     CopyLoad, Evidence, Infinite, LoadVerdict, ModelPart, PartPoint, RuleId, Severity, Simulation, Source,
@@ -212,7 +213,7 @@ fn an_overloaded_simulation_claims_no_intervals_and_tells_its_cause_once() {
 }
 
 #[test]
-fn without_a_steady_state_a_threshold_on_a_time_is_not_judged() {
+fn without_a_steady_state_a_threshold_on_a_time_is_decided_by_its_value_and_is_not_certain() {
     let of = |steady: Steady| {
         let mut world = World::poisson(100.0, 60, 1);
         world.facts.source = Source::Sim;
@@ -223,14 +224,17 @@ fn without_a_steady_state_a_threshold_on_a_time_is_not_judged() {
         world.feed(&mut analysis, 1);
         analysis.finish(world.facts.clone())
     };
-    use ThresholdOutcome::{NotJudged, Passed};
-    let outcomes = |summary: &Summary| summary.thresholds.iter().map(|t| t.outcome).collect::<Vec<_>>();
-    assert_eq!(outcomes(&of(steady())), [Passed; 4]);
+    use ThresholdOutcome::Passed;
+    let data = Some(Open::Data);
+    let outcomes =
+        |summary: &Summary| summary.thresholds.iter().map(|t| (t.outcome, t.open)).collect::<Vec<_>>();
+    let calm = outcomes(&of(steady()));
+    assert!(calm.iter().all(|(outcome, _)| *outcome == Passed) && calm[0].1.is_none(), "{calm:?}");
     let why_not = Some(
         headway_stats::summary::Unsteady::PlanVaries { what: headway_stats::summary::PlanPart::Rate }.into(),
     );
     let mut unsteady = of(Steady { found: false, why_not, ..steady() });
-    assert_eq!(outcomes(&unsteady), [NotJudged, NotJudged, Passed, Passed]);
+    assert_eq!(outcomes(&unsteady), [(Passed, data), (Passed, data), (Passed, None), (Passed, None)]);
     let p99 = unsteady.thresholds[0].clone();
     assert_eq!((p99.interval, p99.decided, p99.value.is_some()), (None, None, true));
     let reason = p99.reason.unwrap();
@@ -239,9 +243,9 @@ fn without_a_steady_state_a_threshold_on_a_time_is_not_judged() {
     // Judged anew on the stored document, as `headway report` does.
     unsteady.thresholds =
         vec![headway_stats::thresholds::of_summary(&"p(99)<1s".parse().unwrap(), &unsteady).unwrap()];
-    assert_eq!(outcomes(&unsteady), [Passed]);
+    assert_eq!(outcomes(&unsteady)[0].0, Passed);
     unsteady.hold_thresholds_to_a_steady_state();
-    assert_eq!(outcomes(&unsteady), [NotJudged]);
+    assert_eq!(outcomes(&unsteady), [(Passed, data)]);
 }
 
 #[test]

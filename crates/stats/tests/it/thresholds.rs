@@ -113,7 +113,7 @@ fn users_without_an_answer_do_not_make_a_target_fast() {
 }
 
 #[test]
-fn an_invalid_load_is_no_base_for_a_judgement() {
+fn of_a_load_with_a_tenth_unsent_nothing_is_certain_to_hold() {
     let world = World::poisson(500.0, 10, 13).with(|r| {
         if r.k % 10 == 0 {
             *r = Record::never_started(r.k, r.intended, r.intended + Nanos(5_000_000), Outcome::Unsent);
@@ -121,16 +121,16 @@ fn an_invalid_load_is_no_base_for_a_judgement() {
     });
     let summary = judge(&world, &["p(50)<100", "p(50)<1us"]);
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
-    for threshold in &summary.thresholds {
-        assert_eq!(threshold.outcome, ThresholdOutcome::NotJudged);
-        assert!(
-            threshold.value.is_some()
-                && threshold
-                    .reason
-                    .as_ref()
-                    .is_some_and(|r| r.why == headway_stats::summary::Why::InvalidLoad)
-        );
-    }
+    let [holds, crossed] = &summary.thresholds[..] else { panic!("{:?}", summary.thresholds) };
+    // Had they been sent, the others might have waited for them: there is no upper end.
+    assert_eq!((holds.outcome, holds.ends.unwrap().high), (ThresholdOutcome::NotJudged, None));
+    let why = &holds.reason.as_ref().unwrap().why;
+    assert!(
+        matches!(why, headway_stats::summary::Why::OwnDelays { high: None, unsent, .. } if *unsent > 0.09),
+        "{why:?}"
+    );
+    // The others took longer than the limit whatever was sent besides.
+    assert_eq!((crossed.outcome, crossed.open), (ThresholdOutcome::Crossed, None), "{crossed:?}");
 }
 
 /// The requests that ended within this second, as one source tells them.

@@ -3,7 +3,7 @@
 use crate::common::{LIMITS, answers, plan, play};
 use crate::verdict::setup;
 use headway_base::{Batch, Nanos, Outcome};
-use headway_stats::summary::{LoadVerdict, Summary, ThresholdOutcome};
+use headway_stats::summary::{LoadVerdict, Open, Summary, ThresholdOutcome};
 use headway_stats::{Analysis, Facts, Threshold};
 use headway_testkit::{Answer, Generator};
 use headway_workload::Process;
@@ -45,11 +45,42 @@ fn open_users_see_the_stall_and_the_thresholds_say_so() {
 }
 
 #[test]
-fn a_generator_that_stands_still_leaves_its_thresholds_unjudged() {
+fn what_is_certain_is_said_of_an_invalid_load() {
     // Half of every second.
     let pauses = (0..40).map(|s| (MS(1_000 * s), MS(1_000 * s + 500))).collect();
     let generator = Generator { pauses, ..Generator::default() };
-    let summary = judge(&["p(75)<6", "failed: rate<1%"], generator);
+    let summary = judge(&["p(75)<6", "p(99)<10s", "p(99)<100ms", "started: count>1000"], generator);
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
-    assert!(summary.thresholds.iter().all(|t| t.outcome == ThresholdOutcome::NotJudged && t.value.is_some()));
+    use ThresholdOutcome::{Crossed, NotJudged, Passed};
+    let outcomes: Vec<_> = summary.thresholds.iter().map(|t| (t.outcome, t.open)).collect();
+    // A quarter waited for the generator; 1 % waits for 1.8 s of a target's stall in any case.
+    assert_eq!(outcomes[0], (NotJudged, Some(Open::Generator)));
+    assert_eq!(outcomes[1], (Passed, None), "{:?}", summary.thresholds[1]);
+    assert_eq!((outcomes[2].0, outcomes[3]), (Crossed, (Passed, None)), "{:?}", summary.thresholds[2]);
+}
+
+/// Before a target that rejects half of all requests at once, whatever their times.
+#[test]
+fn an_overloaded_target_crosses_its_share_of_failures_though_the_generator_was_late() {
+    let plan = plan(Process::Poisson, 400.0, 30, 5);
+    let target = answers(|_, n| {
+        let (outcome, status, took) = match n % 100 < 52 {
+            true => (Outcome::Status, 503, Nanos::from_micros(200)),
+            false => (Outcome::Ok, 200, MS(400)),
+        };
+        Answer::Comes { first_byte: took, done: took, outcome, status, reusable: true }
+    });
+    let pauses = (1..30).map(|s| (MS(1_000 * s), MS(1_000 * s + 60))).collect();
+    let kept = play(&plan, LIMITS, target, Generator { pauses, ..Generator::default() });
+    let thresholds = ["failed: rate<1%", "failed: rate<60%", "failed: rate<51%"];
+    let thresholds: Vec<Threshold> = thresholds.iter().map(|text| text.parse().unwrap()).collect();
+    let mut analysis = Analysis::new(setup(&plan, 1)).judging(thresholds);
+    let (starts, records) = (kept.starts, kept.records);
+    analysis.batch(&Batch { starts, records, watermark: Nanos::MAX, last: true, ..Batch::default() });
+    let summary = analysis.finish(Facts::default());
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
+    use ThresholdOutcome::{Crossed, NotJudged, Passed};
+    let outcomes: Vec<_> = summary.thresholds.iter().map(|t| t.outcome).collect();
+    assert_eq!(outcomes, [Crossed, Passed, NotJudged], "{:?}", summary.thresholds);
+    assert_eq!(summary.thresholds[0].open, None);
 }

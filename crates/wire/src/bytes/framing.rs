@@ -1,5 +1,6 @@
 //! Where an answer ends, found as its bytes come.
 
+use crate::connection::ProtocolError;
 use headway_base::Answer;
 use memchr::memchr;
 use std::sync::Arc;
@@ -54,11 +55,17 @@ impl Framing {
     }
 
     /// Goes over what came, not empty, up to the end of the answer.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> Part {
+    ///
+    /// # Errors
+    /// Bytes that the protocol of the answer does not allow.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Part, ProtocolError> {
         let all = Part { bytes: bytes.len(), over: false };
-        match self {
+        Ok(match self {
             Framing::Close | Framing::Nothing => all,
-            Framing::Resp(resp) => resp.take(bytes).map_or(all, |end| Part { bytes: end, over: true }),
+            Framing::Resp(resp) => {
+                let end = resp.take(bytes).map_err(ProtocolError::Resp)?;
+                end.map_or(all, |end| Part { bytes: end, over: true })
+            }
             Framing::Left(left) => {
                 let taken = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
                 *left -= taken as u64;
@@ -84,81 +91,142 @@ impl Framing {
                 }
                 Part { bytes: taken, over: left == 0 && value == 0 }
             }
-        }
+        })
     }
 }
 
 /// How far a value of Redis' protocol has come (RESP2 and RESP3; https://redis.io/docs/latest/develop/reference/protocol-spec).
 ///
 /// A value begins with its kind and a line that ends with CR LF. Texts follow the line that says their length; lists have their values
-/// behind the line that says how many. A kind that is not known is a line.
+/// behind the line that says how many. Lengths that are not known ahead (`$?`, which no server sends unasked) are refused.
 #[derive(Debug, Default)]
 pub(super) struct Resp {
     /// Values that are due after the one at hand, of lists that have begun.
     after: u64,
     /// The kind of the value whose line is being read; none before its first byte.
     kind: Option<u8>,
-    /// The number that the line has said; none of a negative one, which stands for no value.
-    number: Option<u64>,
-    /// Whether the last byte of the line was CR.
-    returned: bool,
+    line: Line,
     /// Bytes of a text that are still due, its CR LF among them.
     text: u64,
 }
 
+/// What the line of a value has said so far, behind its kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    /// Bytes of it, its CR not among them.
+    length: u64,
+    first: u8,
+    digits: u64,
+    /// What the digits come to.
+    number: u64,
+    /// Whether its last byte was CR.
+    returned: bool,
+}
+
+impl Line {
+    /// One more byte; whether it ends the line.
+    fn take(&mut self, byte: u8) -> Result<bool, &'static str> {
+        match byte {
+            b'\n' if self.returned => return Ok(true),
+            b'\n' => return Err("a line that ends without CR"),
+            _ if self.returned => return Err("a CR without LF"),
+            b'\r' => self.returned = true,
+            _ => {
+                if self.length == 0 {
+                    self.first = byte;
+                }
+                self.length = self.length.saturating_add(1);
+                if byte.is_ascii_digit() {
+                    self.digits += 1;
+                    self.number = self.number.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The length that it says; none of -1, which stands for no value.
+    fn length(self, may_lack: bool) -> Result<Option<u64>, &'static str> {
+        match self {
+            Line { digits, length, number, .. } if digits > 0 && digits == length => Ok(Some(number)),
+            Line { length: 2, first: b'-', digits: 1, number: 1, .. } if may_lack => Ok(None),
+            _ => Err("a length that is no number"),
+        }
+    }
+
+    fn is_integer(self) -> bool {
+        let sign = u64::from(matches!(self.first, b'+' | b'-'));
+        self.digits > 0 && self.digits + sign == self.length
+    }
+}
+
 impl Resp {
     /// Where the value ends in what came, if it does.
-    fn take(&mut self, bytes: &[u8]) -> Option<usize> {
+    ///
+    /// # Errors
+    /// What makes these bytes none of the protocol.
+    fn take(&mut self, bytes: &[u8]) -> Result<Option<usize>, &'static str> {
         let mut at = 0;
         while at < bytes.len() {
-            if self.text > 0 {
-                let taken = (bytes.len() - at).min(usize::try_from(self.text).unwrap_or(usize::MAX));
+            if self.text > 2 {
+                let taken = (bytes.len() - at).min(usize::try_from(self.text - 2).unwrap_or(usize::MAX));
                 (self.text, at) = (self.text - taken as u64, at + taken);
-                if self.text == 0 && self.ends_one() {
-                    return Some(at);
-                }
                 continue;
             }
             let byte = bytes[at];
             at += 1;
-            match (self.kind, byte) {
-                (None, kind) => (self.kind, self.number) = (Some(kind), Some(0)),
-                (Some(kind), b'\n') if self.returned => {
-                    let over = self.line(kind);
-                    if over {
-                        return Some(at);
+            let over = match (self.text, self.kind) {
+                (0, None) => {
+                    if !b"+-:$*_#,(!=%~>|".contains(&byte) {
+                        return Err("a byte that begins no value");
                     }
+                    (self.kind, self.line) = (Some(byte), Line::default());
+                    false
                 }
-                (_, digit @ b'0'..=b'9') => {
-                    let more = |n: u64| n.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
-                    self.number = self.number.map(more);
+                (0, Some(kind)) => self.line.take(byte)? && self.line(kind)?,
+                (left, _) => {
+                    if byte != if left == 2 { b'\r' } else { b'\n' } {
+                        return Err("a text that does not end where its length says");
+                    }
+                    self.text = left - 1;
+                    left == 1 && self.ends_one()
                 }
-                (_, b'-') => self.number = None,
-                _ => {}
+            };
+            if over {
+                return Ok(Some(at));
             }
-            self.returned = byte == b'\r';
         }
-        None
+        Ok(None)
     }
 
     /// A line has ended; whether the whole value has.
-    fn line(&mut self, kind: u8) -> bool {
-        let number = self.number.unwrap_or(0);
-        match kind {
-            b'$' | b'!' | b'=' if self.number.is_some() => {
-                (self.kind, self.text) = (None, number.saturating_add(2));
-                false
-            }
-            b'*' | b'~' | b'>' => self.ends_with(number),
-            b'%' => self.ends_with(number.saturating_mul(2)),
+    fn line(&mut self, kind: u8) -> Result<bool, &'static str> {
+        let line = self.line;
+        Ok(match kind {
+            b'$' | b'!' | b'=' => match line.length(kind == b'$')? {
+                Some(length) => {
+                    (self.kind, self.text) = (None, length.saturating_add(2));
+                    false
+                }
+                None => self.ends_one(),
+            },
+            b'*' | b'~' | b'>' => self.ends_with(line.length(kind == b'*')?.unwrap_or(0)),
+            b'%' => self.ends_with(line.length(false)?.unwrap_or(0).saturating_mul(2)),
             // What an attribute says comes before the value that it is about.
             b'|' => {
+                let pairs = line.length(false)?.unwrap_or(0);
                 self.kind = None;
-                self.after = self.after.saturating_add(number.saturating_mul(2));
+                self.after = self.after.saturating_add(pairs.saturating_mul(2));
                 false
             }
+            b':' | b'(' if !line.is_integer() => return Err("an integer that is none"),
+            b'_' if line.length > 0 => return Err("a null with a value"),
+            b'#' if line.length != 1 || !matches!(line.first, b't' | b'f') => {
+                return Err("a boolean that is none");
+            }
+            b',' if line.length == 0 => return Err("a number without digits"),
             _ => self.ends_one(),
-        }
+        })
     }
 
     /// A list has begun, of that many values.
@@ -219,7 +287,7 @@ mod tests {
         let (mut framing, mut at) = (Framing::of(answer), 0);
         for mut piece in bytes.chunks(piece) {
             while !piece.is_empty() {
-                let part = framing.take(piece);
+                let part = framing.take(piece).unwrap();
                 (at, piece) = (at + part.bytes, &piece[part.bytes..]);
                 if part.over {
                     return Some(at);
@@ -252,6 +320,34 @@ mod tests {
                 prop_assert_eq!(end(&Answer::Resp, &bytes, piece), Some(whole.len()), "{}", whole);
                 for cut in 0..whole.len() {
                     prop_assert_eq!(end(&Answer::Resp, &bytes[..cut], piece), None, "{} at {}", whole, cut);
+                }
+            }
+        }
+
+        #[test]
+        fn what_is_no_value_of_redis_is_refused_however_the_bytes_are_cut(piece in 1usize..9) {
+            for wrong in [
+                "\u{80}\u{81}junk\r\n", "$-2\r\n", "$-1x\r\n", "$\r\n\r\n", "$5\r\nhelloXX", "$5\r\nhello\rX", "$five\r\n", "$?\r\n", "*-2\r\n", "*x\r\n",
+                "*2\r\n+a\r\njunk", "+PONG\n", "+PO\rNG\r\n", ":seven\r\n", ":\r\n", ":1-\r\n", "#x\r\n", "_x\r\n", ",\r\n", "%-1\r\n", "HTTP/1.1 200 OK\r\n",
+                "\r\n", "!-1\r\n",
+            ] {
+                let mut framing = Framing::of(&Answer::Resp);
+                let mut parts = wrong.as_bytes().chunks(piece).map(|piece| framing.take(piece));
+                let refused = parts.any(|part| matches!(part, Err(ProtocolError::Resp(_))));
+                prop_assert!(refused, "{:?}", wrong);
+            }
+        }
+
+        /// Lengths beyond all bounds neither overflow nor take memory.
+        #[test]
+        fn whatever_comes_is_read_or_refused(bytes in prop::collection::vec(prop::sample::select(b"+-:$*%|019\r\nx".to_vec()), 1..200)) {
+            let (mut framing, mut rest) = (Framing::of(&Answer::Resp), &bytes[..]);
+            while !rest.is_empty() {
+                let Ok(part) = framing.take(rest) else { break };
+                prop_assert!(part.bytes > 0);
+                rest = &rest[part.bytes..];
+                if part.over {
+                    break;
                 }
             }
         }

@@ -154,7 +154,10 @@ impl ClientConnection for Client {
                 Some(Event::Begun { stream: STREAM })
             }
             State::Open(framing) => {
-                let Part { bytes: length, over } = framing.take(bytes);
+                let Part { bytes: length, over } = match framing.take(bytes) {
+                    Ok(part) => part,
+                    Err(wrong) => return self.fail(ResetReason::Protocol(wrong)),
+                };
                 let (data, rest) = bytes.split_at(length);
                 *bytes = rest;
                 self.received += length as u64;

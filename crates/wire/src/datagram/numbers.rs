@@ -62,7 +62,7 @@ impl Numbers {
         Numbers {
             entries: vec![FREE; size as usize],
             most,
-            held: field.numbers().wrapping_sub(1),
+            held: u64::MAX >> (64 - 8 * u32::from(field.width.clamp(1, 8))),
             next: 0,
             open: 0,
             answered_below: 0,
@@ -190,6 +190,18 @@ mod tests {
         assert_eq!(numbers.answered(all[3]), Whose::Open { slot: 3, reordered: false });
         assert_eq!(numbers.answered(99), Whose::Nobody);
         assert_eq!(numbers.answered(u64::MAX), Whose::Nobody);
+    }
+
+    #[test]
+    fn every_bit_of_a_number_counts() {
+        for width in 1..=8 {
+            let mut numbers = Numbers::new(field(width), 10);
+            let number = numbers.take(0).unwrap();
+            for bit in 0..8 * u32::from(width) {
+                assert_eq!(numbers.answered(number ^ 1 << bit), Whose::Nobody, "bit {bit} of {width} bytes");
+            }
+            assert_eq!(numbers.answered(number), Whose::Open { slot: 0, reordered: false });
+        }
     }
 
     #[test]

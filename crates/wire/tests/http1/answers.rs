@@ -136,6 +136,7 @@ fn short(told: &[Told]) -> Vec<String> {
             P::Unsolicited => "unsolicited",
             P::Http2(_) | P::GoAway(_) | P::Flood => "of HTTP/2",
             P::Dns(_) => "of DNS",
+            P::Resp(_) => "of Redis",
         },
         ResetReason::Refused(_) | ResetReason::ByPeer(_) => "of HTTP/2",
     };

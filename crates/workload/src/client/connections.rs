@@ -8,6 +8,7 @@
 //! Deliberately absent: the requests that connections carry, and their deadlines ([`super::in_flight`]).
 
 use super::{RequestId, SessionId};
+use headway_base::Nanos;
 
 /// A connection's slot within its shard; used again after the connection is closed.
 pub type ConnectionId = u32;
@@ -77,13 +78,23 @@ struct Pool {
     unsettled: u32,
     /// Whose turn it is among those available.
     turn: usize,
+    /// Since when what the first of these takes is awaited, though it stands.
+    unheard_since: Option<Nanos>,
     /// Whether a request to there has been due.
     in_use: bool,
 }
 
 impl Pool {
-    const EMPTY: Pool =
-        Pool { available: Vec::new(), idle: 0, open: 0, expected: 1, unsettled: 0, turn: 0, in_use: false };
+    const EMPTY: Pool = Pool {
+        available: Vec::new(),
+        idle: 0,
+        open: 0,
+        expected: 1,
+        unsettled: 0,
+        turn: 0,
+        unheard_since: None,
+        in_use: false,
+    };
 }
 
 #[derive(Debug)]
@@ -361,8 +372,10 @@ impl Connections {
     }
 
     /// It stands, and takes that many requests at once; `settled`: which is known, and will not soon be more.
-    pub(super) fn established(&mut self, id: ConnectionId, capacity: u32, settled: bool) {
-        if settled {
+    pub(super) fn established(&mut self, id: ConnectionId, capacity: u32, settled: bool, now: Nanos) {
+        if !settled {
+            self.pool_of(id).unheard_since.get_or_insert(now);
+        } else {
             self.settle(id);
             // What one connection takes, the next ones are expected to take.
             let pool = self.pool_of(id);
@@ -375,6 +388,30 @@ impl Connections {
         if slot.is_available() {
             self.pool_of(id).available.push(id);
         }
+    }
+
+    /// Whether it stands and has not said what it takes.
+    pub(super) fn is_mute(&self, id: ConnectionId) -> bool {
+        let slot = &self.slots[id as usize];
+        slot.state == State::Open && !slot.settled
+    }
+
+    /// What it takes is not known after the time of a whole response: requests to its origin do not wait to learn that, from it or others.
+    pub(super) fn await_no_longer(&mut self, id: ConnectionId) {
+        self.settle(id);
+        self.pool_of(id).expected = 1;
+    }
+
+    /// An origin of which a connection has stood for so long without saying what it takes that nothing is to wait for that any more.
+    pub(super) fn give_up_hearing(&mut self, longest: Nanos, now: Nanos) -> Option<u16> {
+        for pool in self.pools.iter_mut().filter(|pool| pool.unsettled == 0) {
+            pool.unheard_since = None;
+        }
+        let mut pools = (0..).zip(&mut self.pools);
+        let since = |pool: &Pool| pool.unheard_since.is_some_and(|since| now - since >= longest);
+        let (origin, pool) = pools.find(|(_, pool)| pool.expected > 1 && since(pool))?;
+        pool.expected = 1;
+        Some(origin)
     }
 
     /// It is in that state now; in which it was.

@@ -364,7 +364,7 @@ impl<S: RecordSink> Client<S> {
                 record.sent = now.into();
                 let stood = record.started.get().unwrap_or(now) + connect + tls.unwrap_or(Nanos::ZERO);
                 self.in_flight.sent(request, now.saturating_add(self.limits.timeout));
-                self.connections.established(id, capacity, settled);
+                self.connections.established(id, capacity, settled, now);
                 if self.connections.is_open_to_all(id) && capacity > 1 {
                     self.came_free(self.connections.origin(id), now);
                 }
@@ -520,6 +520,10 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     pub fn tick(&mut self, now: Nanos) {
         self.tell_start();
+        while let Some(origin) = self.connections.give_up_hearing(self.limits.connect_timeout, now) {
+            self.next_non_arrival = UNKNOWN;
+            self.came_free(origin, now);
+        }
         self.sink.tick(now);
     }
 
@@ -675,6 +679,11 @@ impl<S: RecordSink> Client<S> {
             return self.end_unsent(id, outcome, now);
         }
         let (session, connection) = self.finish(id, outcome, now);
+        // What it takes will not be known soon: nobody else is to wait for that.
+        if self.connections.is_mute(connection) {
+            self.connections.await_no_longer(connection);
+            self.came_free(origin, now);
+        }
         let close = self.set_free(connection, session, now);
         let next = self.go_on(session, outcome, Sent::Yes, SessionControl::Continue, now);
         self.pending.extend(close.into_iter().chain(next));

@@ -88,14 +88,17 @@ impl Codings {
         !self.unknown && self.given > 0
     }
 
-    /// The body, up to that number of bytes.
+    /// The body, up to that number of bytes: of a body in several encodings, what each one gives counts, so that they are
+    /// together no more work than one.
     pub(super) fn decode(&self, mut body: Vec<u8>, most: u64) -> Result<Vec<u8>, Undecoded> {
         if self.given > MOST_CODINGS {
             let same = format!("expected a body in at most {MOST_CODINGS} encodings");
             return Err(Undecoded::Fault(Fault::got(same, self.given)));
         }
+        let mut left = most;
         for coding in self.known.iter().rev() {
-            body = decoded(*coding, &body, most)?;
+            body = decoded(*coding, &body, left)?;
+            left = left.saturating_sub(body.len() as u64);
         }
         Ok(body)
     }

@@ -24,6 +24,52 @@ pub struct Expect {
     pub body: Vec<BodyCheck>,
     /// What headers must be.
     pub headers: Vec<HeaderCheck>,
+    /// Which error replies of Redis' protocol are good; none: the target does not speak it. Another one is outcome check, and
+    /// nothing else is looked at.
+    pub errors: Option<ErrorReplies>,
+}
+
+/// Error replies of Redis' protocol that are expected. The default: none.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ErrorReplies(Vec<String>);
+
+impl ErrorReplies {
+    /// Those that begin with one of these words; `any` stands for all.
+    ///
+    /// # Errors
+    /// What is no such word, in words.
+    pub fn parse(words: impl IntoIterator<Item = String>) -> Result<ErrorReplies, String> {
+        let words: Vec<String> = words.into_iter().collect();
+        match words.iter().find(|word| *word != "any" && !is_code(word)) {
+            Some(word) => {
+                Err(format!("'{word}' is no first word of an error reply: write for example NOAUTH, or any"))
+            }
+            None => Ok(ErrorReplies(words)),
+        }
+    }
+
+    /// The error reply that a value begins with and that is not expected, by its first word.
+    pub(super) fn unexpected<'b>(&self, value: &'b [u8]) -> Option<&'b str> {
+        let line = match value.split_first()? {
+            (b'-', line) => line,
+            // Its length has a line of its own.
+            (b'!', rest) => &rest[rest.iter().position(|&byte| byte == b'\n')? + 1..],
+            _ => return None,
+        };
+        let end = line.iter().position(|&byte| matches!(byte, b' ' | b'\r' | b'\n')).unwrap_or(line.len());
+        let word = std::str::from_utf8(&line[..end])
+            .ok()
+            .filter(|word| is_code(word))
+            .unwrap_or("an error without a code");
+        let expected = |known: &String| known == "any" || known == word;
+        (!self.0.iter().any(expected)).then_some(word)
+    }
+}
+
+/// Whether a word is a code of errors, as Redis has them: capitals, digits and `_`.
+fn is_code(word: &str) -> bool {
+    (1..=32).contains(&word.len())
+        && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
 impl Expect {

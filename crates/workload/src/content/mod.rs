@@ -34,7 +34,7 @@ mod values;
 
 pub use body::{Body, JsonTemplateError, Part};
 pub use data::{AtEnd, Data, DataError, Take};
-pub use expect::{BodyCheck, Expect, HeaderCheck, StatusSet};
+pub use expect::{BodyCheck, ErrorReplies, Expect, HeaderCheck, StatusSet};
 pub use finder::{Extract, Finder, PatternError};
 pub use memory::Memory;
 pub use names::{NameError, Names};

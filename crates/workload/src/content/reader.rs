@@ -61,6 +61,8 @@ pub struct Reader {
     sees_cookies: bool,
     keeps_body: bool,
     counts_body: bool,
+    /// Whether the beginning of the body says how the request ended.
+    tells_errors: bool,
     too_large: bool,
     max_body: u64,
     body_bytes: u64,
@@ -111,6 +113,7 @@ impl Reader {
             sees_cookies: script.keeps_cookies || step.sees_cookies,
             keeps_body: step.keeps_body,
             counts_body: step.counts_body,
+            tells_errors: step.expect.errors.is_some(),
             too_large: false,
             max_body,
             body_bytes: 0,
@@ -165,7 +168,7 @@ impl Reader {
     pub fn chunk(&mut self, data: &[u8]) {
         self.body_bytes += data.len() as u64;
         if !self.keeps_body {
-            if self.status == 400 {
+            if self.status == 400 || self.tells_errors {
                 let room = TOLD_WITHIN.saturating_sub(self.body.len());
                 self.body.extend_from_slice(&data[..data.len().min(room)]);
             }
@@ -268,6 +271,12 @@ impl Script {
             // The status tells failures apart anyway, and is no value that differs within one.
             let fault = Fault::plain(format!("expected status {wanted}, got {}", Status(reader.status)));
             return self.bad(Outcome::Status, step, fault);
+        }
+        if let Some(word) = step.expect.errors.as_ref().and_then(|errors| errors.unexpected(&reader.body)) {
+            self.missed(reader.step, memory);
+            // The word tells failures apart, and is no value that differs within one.
+            let fault = Fault::plain(format!("expected a reply without an error, got {word}"));
+            return self.bad(Outcome::Check, step, fault);
         }
         if reader.too_large {
             self.missed(reader.step, memory);

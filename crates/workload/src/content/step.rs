@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::encode::{Encoding, is_header_value, is_token};
-use super::expect::{BodyTest, Expect, StatusSet};
+use super::expect::{BodyTest, ErrorReplies, Expect, StatusSet};
 use super::finder::{Extract, Place};
 use super::pointer::Tree;
 use super::redirect::{LOCATION, is_of_origin};
@@ -155,6 +155,12 @@ impl Step {
     /// Is content with NOERROR alone, until something else is expected.
     pub fn expecting_noerror(mut self) -> Step {
         self.expect.status = Some(StatusSet::noerror());
+        self
+    }
+
+    /// Is content with no error reply of Redis' protocol but these.
+    pub fn expecting_errors(mut self, errors: ErrorReplies) -> Step {
+        self.expect.errors = Some(errors);
         self
     }
 
@@ -319,7 +325,7 @@ impl Step {
             }
             watch(&mut self.watched, &check.name);
         }
-        self.expect = expect;
+        self.expect = Expect { errors: expect.errors.or(self.expect.errors.take()), ..expect };
         Ok(())
     }
 

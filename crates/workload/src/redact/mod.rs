@@ -11,6 +11,7 @@ mod names;
 mod scan;
 mod urls;
 mod values;
+mod views;
 
 pub use names::{Place, SecretNames};
 
@@ -96,6 +97,10 @@ impl Redactor {
     /// cookies each.
     pub fn know_header(&mut self, name: &str, value: &str) {
         if !self.names.has(Place::Header, name) {
+            if let Some(place) = scan::after_scheme(value) {
+                self.know(&value[place.clone()]);
+                self.know_basic(&value[place]);
+            }
             return self.know_in(value);
         }
         self.know(value);
@@ -122,7 +127,7 @@ impl Redactor {
     pub fn know_url(&mut self, url: &str) {
         let sent = url.split('#').next().unwrap_or_default();
         let fragment = &url[sent.len()..];
-        for range in urls::in_text(fragment, &self.names) {
+        for range in urls::in_text(fragment, &self.names, 0) {
             self.know(&fragment[range]);
         }
         for range in urls::whole(sent, &self.names) {
@@ -153,15 +158,34 @@ impl Redactor {
         }
     }
 
+    /// Hides, from now on, the values in a line of a file, of YAML for example, that stand behind names of secrets.
+    pub fn know_line(&mut self, line: &str) {
+        if let Some((name, value)) = line.split_once([':', '=']) {
+            let name = name.trim().trim_start_matches("- ").trim_matches(['"', '\'', ' ']);
+            let named = [Place::Field, Place::Header, Place::Variable]
+                .iter()
+                .any(|place| self.names.has(*place, name));
+            if named && !name.is_empty() {
+                self.know(value.trim().trim_matches(['"', '\'']));
+                self.know_header("Authorization", value);
+            }
+        }
+        // What follows a scheme alone as well.
+        for range in scan::foreign(line, &self.names) {
+            self.know_header("Authorization", &line[range]);
+        }
+        self.know_in(line);
+    }
+
     /// One of this program's own sentences: without known values and without the secrets of URLs in it.
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.without(text, |text| urls::in_text(text, &self.names))
+        self.without(text, |text| urls::in_text(text, &self.names, 0))
     }
 
     /// Whether [`hide`](Redactor::hide) would hide anything of a text, if it hid anything at all.
     pub fn finds(&self, text: &str) -> bool {
         self.known.iter().any(|known| known.places(text).next().is_some())
-            || !urls::in_text(text, &self.names).is_empty()
+            || !urls::in_text(text, &self.names, 0).is_empty()
     }
 
     /// A text that came from elsewhere: without known values, and without what follows names of secrets.
@@ -173,6 +197,14 @@ impl Redactor {
     /// for known values. Bytes, in order, not overlapping.
     pub fn named_in(&self, text: &str) -> Vec<Range<usize>> {
         scan::foreign(text, &self.names)
+    }
+
+    /// Where the value of a header that is no secret by its name holds secrets: as [`named_in`](Redactor::named_in), and the
+    /// credentials after a scheme (`Bearer x`).
+    pub fn named_in_header(&self, value: &str) -> Vec<Range<usize>> {
+        let mut found = scan::foreign(value, &self.names);
+        found.extend(scan::after_scheme(value));
+        scan::in_order(found)
     }
 
     /// A URL or a path, with or without its scheme.
@@ -189,7 +221,12 @@ impl Redactor {
     pub fn hide_header<'t>(&self, name: &str, value: &'t str) -> Cow<'t, str> {
         match self.hides(Place::Header, name) && !value.is_empty() {
             true => Cow::Borrowed(REDACTED),
-            false => self.hide_foreign(value),
+            // Credentials are some under any name.
+            false => self.without(value, |value| {
+                let mut found = scan::foreign(value, &self.names);
+                found.extend(scan::after_scheme(value));
+                found
+            }),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Where secrets stand in a text: in URLs, and after names of secrets in JSON, forms, XML, multipart bodies and lines of
 //! headers, whole or cut off.
 
-use super::is_reference;
 use super::names::{Place, SecretNames};
-use super::urls;
+use super::{is_reference, is_scheme};
+use super::{urls, views};
 use std::ops::Range;
 
 /// A run of characters that may be a name: `X-Api-Key`, `user[password]`, `a%5Bb%5D`.
@@ -13,7 +13,21 @@ fn is_of_name(c: char) -> bool {
 
 /// Where secrets stand in a text that came from elsewhere: a body, an answer, a page of an error. In order, not overlapping.
 pub(super) fn foreign(text: &str, names: &SecretNames) -> Vec<Range<usize>> {
-    let mut found = urls::in_text(text, names);
+    foreign_at(text, names, 0)
+}
+
+/// The same, of a text that is the inside of so many escaped ones.
+pub(super) fn foreign_at(text: &str, names: &SecretNames, depth: usize) -> Vec<Range<usize>> {
+    let mut found = as_written(text, names, depth);
+    if let Some(view) = views::of_letters(text) {
+        found.extend(as_written(view.text(), names, depth).into_iter().map(|range| view.place(range)));
+    }
+    in_order(found)
+}
+
+fn as_written(text: &str, names: &SecretNames, depth: usize) -> Vec<Range<usize>> {
+    let mut found = urls::in_text(text, names, depth);
+    found.extend(private_keys(text));
     let mut at = 0;
     while let Some(start) = text[at..].find(is_of_name).map(|i| at + i) {
         let end = text[start..].find(|c| !is_of_name(c)).map_or(text.len(), |i| start + i);
@@ -26,9 +40,59 @@ pub(super) fn foreign(text: &str, names: &SecretNames) -> Vec<Range<usize>> {
             found.push(value);
         }
         found.extend(json_web_token(text, start..end));
+        found.extend(credentials(text, start..end));
         at = next;
     }
-    in_order(found)
+    found
+}
+
+/// What stands between the first and the last line of private keys in PEM.
+fn private_keys(text: &str) -> Vec<Range<usize>> {
+    const BEGIN: &str = "-----BEGIN ";
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(label) = text[at..].find(BEGIN).map(|i| at + i + BEGIN.len()) {
+        at = label;
+        let Some(start) = text[label..].find("-----").map(|i| label + i) else { break };
+        if text[label..start].contains("PRIVATE KEY") {
+            let start = start + "-----".len();
+            at = text[start..].find("-----END").map_or(text.len(), |i| start + i);
+            found.push(start..at);
+        }
+    }
+    found
+}
+
+/// The credentials that are the value of a header after a scheme, whatever they look like: `Bearer x`.
+pub(super) fn after_scheme(value: &str) -> Option<Range<usize>> {
+    let (scheme, rest) = value.trim_end().split_once([' ', '\t'])?;
+    let word = rest.trim_start();
+    let start = scheme.len() + 1 + rest.len() - word.len();
+    let of_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+    (is_scheme(scheme) && !word.is_empty() && word.chars().all(of_token)).then(|| start..start + word.len())
+}
+
+/// The credentials after a word that is a scheme of them, where they are no words of a sentence: they are all that is left of a
+/// value, or long, and not of small letters alone.
+fn credentials(text: &str, scheme: Range<usize>) -> Option<Range<usize>> {
+    if !["bearer", "basic", "dpop", "negotiate"]
+        .iter()
+        .any(|known| text[scheme.clone()].eq_ignore_ascii_case(known))
+    {
+        return None;
+    }
+    let rest = text[scheme.end..].trim_start_matches([' ', '\t']);
+    let start = text.len() - rest.len();
+    let of_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+    let word = &rest[..rest.find(|c| !of_token(c)).unwrap_or(rest.len())];
+    let (after, word) = (&rest[word.len()..], word.trim_end_matches('.'));
+    let before = text[..scheme.start].trim_end_matches([' ', '\t']);
+    let is_value = before.is_empty() || before.ends_with([':', '=', '"', '\'', '\n']);
+    let whole = is_value && (after.is_empty() || after.starts_with(['"', '\'', '\r', '\n', '\\', '<']));
+    let is_parameter = word.ends_with('=') && after.starts_with('"');
+    let is_word = word.chars().all(|c| c.is_ascii_lowercase());
+    (start > scheme.end && !word.is_empty() && !is_word && !is_parameter && (whole || word.len() >= 8))
+        .then(|| start..start + word.len())
 }
 
 /// Ranges in order, those that overlap as one, without empty ones.
@@ -72,13 +136,40 @@ fn value_of(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     }
     let quote = before.chars().next_back().filter(|c| matches!(c, '"' | '\''));
     let Some(quote) = quote else {
-        return separated(text, name.end, false);
+        // An attribute without quotes.
+        if before.ends_with('=') && is_in_tag(before) && says_what_is_beside(before) {
+            return beside(text, before, name.end);
+        }
+        return separated(text, name.end, false).or_else(|| quoted_after(text, name));
     };
     // The closing quote, with the backslashes of JSON within JSON.
     let close = name.end + after.len() - after.trim_start_matches('\\').len();
-    let rest = text[close..].strip_prefix(quote)?;
+    // A quotation that goes on after the name: `begins with "password=x"`.
+    let Some(rest) = text[close..].strip_prefix(quote) else { return separated(text, name.end, false) };
     let at = text.len() - rest.len();
-    if is_value_of_name(before) { beside(text, before, at) } else { separated(text, at, true) }
+    if says_what_is_beside(before) { beside(text, before, at) } else { separated(text, at, true) }
+}
+
+/// What a sentence quotes after a name: `wrong password "x"`.
+fn quoted_after(text: &str, name: Range<usize>) -> Option<Range<usize>> {
+    let said =
+        text[..name.start].trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    // A complaint of a parser.
+    if ["unexpected", "illegal", "syntax"].iter().any(|of| said.eq_ignore_ascii_case(of)) {
+        return None;
+    }
+    let rest = text[name.end..].strip_prefix(' ')?.trim_start_matches(' ');
+    let word = rest.trim_start_matches('\\');
+    let slashes = rest.len() - word.len();
+    let quote = word.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let start = text.len() - word.len() + 1;
+    let found = start..closing(text, start, quote, slashes);
+    (found.end < text.len() && !is_reference(&text[found.clone()])).then_some(found)
+}
+
+/// Whether a text ends within the tag of an element.
+fn is_in_tag(before: &str) -> bool {
+    before.rfind('<').is_some_and(|open| !before[open..].contains('>'))
 }
 
 /// Whether the text ends with `<prefix:`.
@@ -181,13 +272,20 @@ fn balanced(text: &str, start: usize) -> usize {
     text.len()
 }
 
-/// Whether what stands before a quote says that a name is in the quotes: `name="`, `"name": "`.
-fn is_value_of_name(before: &str) -> bool {
+/// Attributes and keys that say what stands beside them, under another.
+const NAMING: &[&str] = &["name", "key", "field", "param", "parameter", "header", "variable", "property"];
+/// Attributes of an element that say it too.
+const NAMING_IN_TAGS: &[&str] = &["id", "type", "itemprop"];
+
+/// Whether what stands before a word says that the word is the name of what is beside it: `name="`, `"key": "`, `name=`.
+fn says_what_is_beside(before: &str) -> bool {
     let quotes = ['"', '\'', '\\'];
     let key = before.trim_end_matches(quotes).trim_end_matches([' ', '\t']);
-    let key =
-        key.strip_suffix([':', '=']).map(|key| key.trim_end_matches([' ', '\t']).trim_end_matches(quotes));
-    key.is_some_and(|key| key.to_ascii_lowercase().ends_with("name"))
+    let Some(key) = key.strip_suffix([':', '=']) else { return false };
+    let key = key.trim_end_matches([' ', '\t']).trim_end_matches(quotes);
+    let written = key.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
+    NAMING.iter().any(|of| written.ends_with(of))
+        || (is_in_tag(before) && NAMING_IN_TAGS.contains(&written.as_str()))
 }
 
 /// The value of what is called so by an attribute or key `name`: of an HTML field, a part of a multipart body, or
@@ -204,14 +302,26 @@ fn beside(text: &str, before: &str, at: usize) -> Option<Range<usize>> {
     // In the same tag or object, before or behind the name.
     let from = before.rfind(['<', '{']).unwrap_or(0);
     let to = text[at..].find(['>', '}']).map_or(text.len(), |i| at + i);
-    let mut start = from;
-    while let Some(found) = text[start..to].find("value").map(|i| start + i) {
-        let end = found + "value".len();
-        let rest = text[end..to].trim_start_matches('\\').trim_start_matches(['"', '\'']);
-        if let Some(value) = separated(text, to - rest.len(), true) {
-            return Some(value);
+    let keys: &[&str] = if is_in_tag(before) { &["value", "content"] } else { &["value"] };
+    for key in keys {
+        let mut start = from;
+        while let Some(found) = text[start..to].find(key).map(|i| start + i) {
+            let end = found + key.len();
+            let rest = text[end..to].trim_start_matches('\\').trim_start_matches(['"', '\'']);
+            // What has no quotes ends with the tag.
+            let value = separated(text, to - rest.len(), true);
+            if let Some(value) = value
+                .map(|v| if v.start <= to && !is_quoted(text, v.start) { v.start..v.end.min(to) } else { v })
+            {
+                return Some(value);
+            }
+            start = end;
         }
-        start = end;
     }
     None
+}
+
+/// Whether a quote stands before a place.
+fn is_quoted(text: &str, at: usize) -> bool {
+    text[..at].ends_with(['"', '\''])
 }

@@ -166,6 +166,7 @@ fn answers_lose_what_follows_names_of_secrets() {
         "Authorization: <redacted>\r\nHost: h\r\nX-Session-Id: <redacted>\r\n",
     );
     check("wrong token: abc is not it", "wrong token: <redacted> is not it");
+    check("it begins with \"password=abc of mine\".", "it begins with \"password=<redacted> of mine\".");
     check("status code: 404, no such author", "status code: 404, no such author");
     check("login(password: \"abc\", name: \"n\")", "login(password: \"<redacted>\", name: \"n\")");
     check("got eyJhbGciOi.eyJzdWIiOi.c2ln here", "got <redacted> here");
@@ -206,4 +207,103 @@ fn any_text_is_taken_and_values_learnt_are_gone() {
     redactor.know_in("client_secret=a%2Bb+c%3D&x=y");
     let hidden = redactor.hide("tr0ub4dor a+b c= y");
     assert_eq!(hidden, "<redacted> <redacted> y");
+}
+
+#[test]
+fn urls_within_parameters_lose_their_secrets_however_often_they_are_escaped() {
+    let check = |url: &str, hidden: &str| {
+        assert_eq!(Redactor::default().hide_url(url), hidden);
+        assert_eq!(foreign(&format!("see {url} there")), format!("see {hidden} there"));
+    };
+    check(
+        "http://h/?redirect=http%3A%2F%2Fh%2F%3Ftoken%3DX9%26page%3D2&x=y",
+        "http://h/?redirect=http%3A%2F%2Fh%2F%3Ftoken%3D<redacted>%26page%3D2&x=y",
+    );
+    check(
+        "http://h/?a=http%253A%252F%252Fh%252F%253Ftoken%253DX9",
+        "http://h/?a=http%253A%252F%252Fh%252F%253Ftoken%253D<redacted>",
+    );
+    check("http://h/?to=https%3a%2f%2fme%3apw%40h%2f", "http://h/?to=https%3a%2f%2f<redacted>%40h%2f");
+    check(
+        "http://h/go/http%3A%2F%2Fg%2F%3Fapi_key%3DX9/b",
+        "http://h/go/http%3A%2F%2Fg%2F%3Fapi_key%3D<redacted>/b",
+    );
+    check(
+        "http://h/?filter=%7B%22password%22%3A%22X9%22%2C%22a%22%3A1%7D",
+        "http://h/?filter=%7B%22password%22%3A%22<redacted>%22%2C%22a%22%3A1%7D",
+    );
+    for same in ["http://h/?q=C%23&a=50%25&b=a%3Db", "http://h/%E2%82%AC?x=%zz%"] {
+        check(same, same);
+    }
+    let mut redactor = Redactor::default();
+    redactor.know_url("http://h/?redirect=http%3A%2F%2Fh%2F%3Ftoken%3Ds3cr3t-x");
+    assert_eq!(redactor.hide("got s3cr3t-x"), "got <redacted>");
+}
+
+#[test]
+fn credentials_after_a_scheme_are_hidden_under_any_name() {
+    let mut redactor = Redactor::default();
+    redactor.know_header("X-Foo", "Bearer MKA3");
+    assert_eq!(redactor.hide("an MKA3"), "an <redacted>");
+    assert_eq!(Redactor::default().hide_header("X-Foo", "Bearer mka"), "Bearer <redacted>");
+    assert_eq!(Redactor::default().hide_header("X-Foo", "basic {{x}}"), "basic {{x}}");
+    let check = |text: &str, hidden: &str| assert_eq!(foreign(text), hidden, "{text}");
+    check("X-Foo: Bearer MKA3\r\nHost: h", "X-Foo: Bearer <redacted>\r\nHost: h");
+    check(r#"{"x-foo": "bearer MKA3", "a": 1}"#, r#"{"x-foo": "bearer <redacted>", "a": 1}"#);
+    check("you sent Bearer ab12cd34ef, why", "you sent Bearer <redacted>, why");
+    check("sent Basic dXNlcjpwYXNz.", "sent Basic <redacted>.");
+    for same in [
+        "Bearer authentication is required",
+        "use Basic authentication.",
+        "WWW-Authenticate: Bearer realm=\"x\"",
+        "Basic plan",
+        "token_type: Bearer",
+        r#"{"token_type": "Bearer", "x": "y"}"#,
+    ] {
+        check(same, same);
+    }
+}
+
+#[test]
+fn answers_lose_fields_in_every_way_of_writing_them() {
+    let check = |text: &str, hidden: &str| assert_eq!(foreign(text), hidden, "{text}");
+    check("<input name=password value=X9><p>x", "<input name=password value=<redacted>><p>x");
+    check("<input value=X9 name=password>", "<input value=<redacted> name=password>");
+    check("<input type=password name=p value=X9>", "<input type=password name=p value=<redacted>>");
+    check("<input id='token' value='X9'/>", "<input id='token' value='<redacted>'/>");
+    check(
+        "<meta name=\"csrf-token\" content=\"X9\"><p>x",
+        "<meta name=\"csrf-token\" content=\"<redacted>\"><p>x",
+    );
+    check("<meta content=X9 name=csrf-token />", "<meta content=<redacted> name=csrf-token />");
+    check(r#"{"key":"token","value":"X9"}"#, r#"{"key":"token","value":"<redacted>"}"#);
+    check(r#"{"value":"X9", "field":"password"}"#, r#"{"value":"<redacted>", "field":"password"}"#);
+    check(r#"{"pass\u0077ord":"X9","a":"b"}"#, r#"{"pass\u0077ord":"<redacted>","a":"b"}"#);
+    check(r#"{"\u0070assword":"X9"}"#, r#"{"\u0070assword":"<redacted>"}"#);
+    check(
+        "<input name=\"pass&#119;ord\" value=\"X9\">",
+        "<input name=\"pass&#119;ord\" value=\"<redacted>\">",
+    );
+    check("<input name=\"pass&#x77;ord\" value=X9>", "<input name=\"pass&#x77;ord\" value=<redacted>>");
+    check("wrong password \"X9 z\" of u", "wrong password \"<redacted>\" of u");
+    check(r#"{"e":"wrong password \"X9\" of u"}"#, r#"{"e":"wrong password \"<redacted>\" of u"}"#);
+    check("Unexpected token '<', \"<p>\" is no JSON", "Unexpected token '<', \"<p>\" is no JSON");
+    check(
+        "a -----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY----- b",
+        "a -----BEGIN RSA PRIVATE KEY-----<redacted>-----END RSA PRIVATE KEY----- b",
+    );
+    check(
+        r#"{"k": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"}"#,
+        r#"{"k": "-----BEGIN PRIVATE KEY-----<redacted>-----END PRIVATE KEY-----\n"}"#,
+    );
+    check("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl", "-----BEGIN OPENSSH PRIVATE KEY-----<redacted>");
+    let certificate = "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----";
+    check(certificate, certificate);
+    check("<option name=a value=b><p id=password>x", "<option name=a value=b><p id=password>x");
+}
+
+#[test]
+fn escapes_of_escapes_end_somewhere() {
+    let text = format!("http://h/?a=%{}3Dtoken", "25".repeat(20_000));
+    assert_eq!(Redactor::default().hide_foreign(&text), text);
 }

@@ -2,11 +2,21 @@
 
 use super::is_reference;
 use super::names::{Place, SecretNames};
+use super::scan;
+use super::views;
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// A text is looked for within percent escapes of percent escapes to this depth.
+const MOST_ESCAPED: usize = 5;
+
 /// Where secrets stand in a text that is a URL, with or without its scheme, or a path.
 pub(super) fn whole(text: &str, names: &SecretNames) -> Vec<Range<usize>> {
+    whole_at(text, names, 0)
+}
+
+/// The same, of a text that is the inside of so many escaped ones.
+fn whole_at(text: &str, names: &SecretNames, depth: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let is_scheme = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
     let scheme = text.find("://").filter(|&at| is_scheme(&text[..at])).map_or(0, |at| at + 3);
@@ -16,8 +26,37 @@ pub(super) fn whole(text: &str, names: &SecretNames) -> Vec<Range<usize>> {
     found.extend(within.filter_map(|at| user_and_password(text, at)));
     let fragment = text.find('#').unwrap_or(text.len());
     found.extend(parameters(text, scheme..fragment, |_| false, names));
+    found.extend(within_escapes(&text[..fragment], names, depth));
     if fragment < text.len() {
         found.push(fragment + 1..text.len());
+    }
+    found
+}
+
+/// Where secrets stand in what is written with percent escapes: in a URL that is a parameter of another, for example.
+fn within_escapes(text: &str, names: &SecretNames, depth: usize) -> Vec<Range<usize>> {
+    if depth == MOST_ESCAPED {
+        return Vec::new();
+    }
+    let ends = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '/' | '?' | '&' | '=' | '#' | ';' | '"' | '<' | '>' | '`' | '\\' | '\'')
+    };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(escape) = text[at..].find('%').map(|i| at + i) {
+        let start = text[at..escape].rfind(ends).map_or(at, |i| {
+            let of = at + i;
+            of + text[of..].chars().next().map_or(1, char::len_utf8)
+        });
+        let end = text[escape..].find(ends).map_or(text.len(), |i| escape + i);
+        if let Some(view) = views::of_percent(&text[start..end]) {
+            let inner = scan::foreign_at(view.text(), names, depth + 1);
+            found.extend(
+                inner.into_iter().map(|range| view.place(range)).map(|r| r.start + start..r.end + start),
+            );
+        }
+        at = end;
     }
     found
 }
@@ -44,8 +83,8 @@ fn user_and_password(text: &str, start: usize) -> Option<Range<usize>> {
     text[start..end].rfind('@').map(|at| start..start + at)
 }
 
-/// Where secrets stand in the URLs, and in parameters of paths, within a text.
-pub(super) fn in_text(text: &str, names: &SecretNames) -> Vec<Range<usize>> {
+/// Where secrets stand in the URLs, and in parameters of paths, within a text, which is the inside of so many escaped ones.
+pub(super) fn in_text(text: &str, names: &SecretNames, depth: usize) -> Vec<Range<usize>> {
     let outside = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '\\' | '\'');
     let mut found = Vec::new();
     let mut at = 0;
@@ -53,10 +92,13 @@ pub(super) fn in_text(text: &str, names: &SecretNames) -> Vec<Range<usize>> {
         let start =
             text[..scheme].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c)).len();
         let end = text[scheme..].find(outside).map_or(text.len(), |i| scheme + i);
-        found.extend(whole(&text[start..end], names).into_iter().map(|r| r.start + start..r.end + start));
+        found.extend(
+            whole_at(&text[start..end], names, depth).into_iter().map(|r| r.start + start..r.end + start),
+        );
         at = end.max(scheme + 3);
     }
     found.extend(parameters(text, 0..text.len(), outside, names));
+    found.extend(within_escapes(text, names, depth));
     found
 }
 

@@ -2,6 +2,7 @@
 //!
 //! What is read from it is what was read: references to the environment stay as they were written.
 
+use super::literals::without_defaults;
 use super::source::Span;
 use super::tree::{Kind, Scalar, Tree, Typed};
 use crate::redact::{REDACTED, Redactor};
@@ -60,7 +61,8 @@ impl Writer<'_> {
         }
         let text = scalar.raw.as_ref().unwrap_or(&scalar.text);
         match scalar.typed {
-            Typed::Text => Yaml::text(self.redactor.hide(text)),
+            Typed::Text if self.redactor.shows_all() => Yaml::text(text.as_str()),
+            Typed::Text => Yaml::text(self.redactor.hide(&without_defaults(text, self.redactor))),
             Typed::Bool(_) | Typed::Number(_) => Yaml::plain(text),
         }
     }

@@ -63,6 +63,12 @@ leaf!(
 );
 
 leaf!(
+    /// A share of all, from 0 to 1.
+    Portion(f64), "a share", "5%", ["string", "number"], ["5%", 0.05],
+    |scalar, _| units::parse_share(&scalar.text).map_err(|e| unit(scalar, &e))
+);
+
+leaf!(
     /// A version of HTTP.
     Version(HttpVersion), "a version of HTTP", "2", ["string", "number"], ["any", "1.1", "2"],
     |scalar, _| HttpVersion::parse(&scalar.text).map_err(|e| unit(scalar, &e))

@@ -51,17 +51,17 @@ pub(super) fn conceal(source: &Source, tree: &Tree, environment: &mut Environmen
     walk(tree, redactor, &mut found);
     let mut spans: Vec<Span> = Vec::new();
     for scalar in found {
-        // Without the schemes, references and templates nothing may be left that was written here.
         let written = source.written(scalar.span);
         let secret = |word: &&str| !is_scheme(word);
-        if !without_references(written.trim_matches(['\'', '"'])).split_whitespace().any(|w| secret(&w)) {
-            continue;
-        }
+        // What a variable brought is a secret as well, whatever its own name is.
         for word in without_references(&scalar.text).split_whitespace().filter(secret) {
             redactor.know(word);
         }
         redactor.know_header("Authorization", &scalar.text);
-        spans.push(scalar.span);
+        // Without the schemes, references and templates nothing may be left that was written here; the default of a reference is.
+        if without_references(written.trim_matches(['\'', '"'])).split_whitespace().any(|w| secret(&w)) {
+            spans.push(scalar.span);
+        }
     }
     spans.sort();
     spans.dedup();
@@ -74,7 +74,26 @@ pub(super) fn copy(source: &Source, secrets: &[Span], redactor: &Redactor) -> St
     if redactor.shows_all() {
         return written(source, &[]);
     }
-    redactor.hide(&written(source, secrets)).into_owned()
+    redactor.hide(&without_defaults(&written(source, secrets), redactor)).into_owned()
+}
+
+/// A text without the defaults of references to variables whose names say that they are secrets.
+pub(super) fn without_defaults(text: &str, redactor: &Redactor) -> String {
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    while let Some(open) = text[at..].find("${").map(|i| at + i) {
+        let Some(end) = text[open..].find('}').map(|i| open + i) else { break };
+        let of = &text[open + 2..end];
+        let hidden = of.split_once(":-").filter(|(name, default)| {
+            !default.is_empty() && redactor.hides(Place::Variable, name) && !text[..open].ends_with('$')
+        });
+        out.push_str(&text[at..open]);
+        match hidden {
+            Some((name, _)) => out.push_str(&format!("${{{name}:-{REDACTED}}}")),
+            None => out.push_str(&text[open..=end]),
+        }
+        at = end + 1;
+    }
+    out + &text[at..]
 }
 
 fn written(source: &Source, secrets: &[Span]) -> String {
@@ -171,7 +190,7 @@ fn parts<'t>(entries: &'t [(Scalar, Tree)], redactor: &Redactor, found: &mut Vec
     }
 }
 
-/// A text without its `${...}` and `{{...}}`.
+/// A text without its `${...}` and `{{...}}`: of `${NAME:-default}` the default is left.
 fn without_references(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -179,7 +198,11 @@ fn without_references(text: &str) -> String {
         out.push_str(&rest[..at]);
         let close = if rest[at..].starts_with('$') { "}" } else { "}}" };
         match rest[at..].find(close) {
-            Some(length) => rest = &rest[at + length + close.len()..],
+            Some(length) => {
+                let default = rest[at..at + length].split_once(":-").filter(|_| close == "}");
+                out.push_str(default.map_or("", |(_, default)| default));
+                rest = &rest[at + length + close.len()..];
+            }
             None => return out + &rest[at..],
         }
     }
@@ -218,5 +241,34 @@ mod tests {
             concealed("variables: { api_key: \"s3 cret\" }").0,
             "variables: { api_key: \"<redacted>\" }"
         );
+    }
+    #[test]
+    fn defaults_of_secrets_are_not_in_the_copy_whether_they_are_taken_or_not() {
+        // Here the variables are set.
+        for (text, expected) in [
+            (
+                "variables: { x: \"a ${API_TOKEN:-secret} b\" }",
+                "variables: { x: \"a ${API_TOKEN:-<redacted>} b\" }",
+            ),
+            (
+                "target: http://h/?q=${API_TOKEN:-x1}&r=${HOST:-h}",
+                "target: http://h/?q=${API_TOKEN:-<redacted>}&r=${HOST:-h}",
+            ),
+            ("headers: { X-Api-Key: \"${MINE:-s3cr3t}\" }", "headers: { X-Api-Key: \"<redacted>\" }"),
+            ("headers: { X-Api-Key: \"${MINE:-}\" }", "headers: { X-Api-Key: \"${MINE:-}\" }"),
+            ("name: \"$${API_TOKEN:-x1} ${\"", "name: \"$${API_TOKEN:-x1} ${\""),
+        ] {
+            let get = |name: &str| Some(format!("value-of-{name}"));
+            let source = Source { name: "a.yaml".to_owned(), text: text.to_owned(), ..Source::default() };
+            let mut environment = Environment::new(&get, Redactor::default());
+            let (tree, _) = super::super::tree::parse(&source, &mut environment).unwrap();
+            let places = conceal(&source, &tree, &mut environment);
+            assert_eq!(copy(&source, &places, &environment.redactor), expected);
+            let printed = super::super::document::of(&tree, &places, &environment.redactor);
+            assert!(["secret}", "s3cr3t", "&q=x1"].iter().all(|leak| !printed.contains(leak)), "{printed}");
+        }
+        // What a variable brings under the name of a secret is one.
+        let (_, secrets) = concealed("headers: { Authorization: 'Bearer ${MINE}' }");
+        assert_eq!(secrets.hide("of value-of-MINE"), "of <redacted>");
     }
 }

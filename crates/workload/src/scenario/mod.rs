@@ -114,7 +114,7 @@ pub struct Scenario {
 }
 
 /// Settings that a file may have; what is none is left to flags and defaults.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Settings {
     /// Most connections at once.
     pub connections: Option<u32>,
@@ -152,6 +152,8 @@ pub struct Settings {
     pub answer: Option<Answer>,
     /// The longest lateness that is forgiven.
     pub time_scale: Option<TimeScale>,
+    /// Share of the plan that may stay unsent, from 0 to 1.
+    pub unsent: Option<f64>,
 }
 
 /// A threshold as it is written.

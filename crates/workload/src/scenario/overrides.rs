@@ -183,7 +183,7 @@ pub(super) fn apply(
                     Value::Phases(_) => phases::put(tree, &how, value),
                     _ => place(tree, &how, given.key.as_deref(), value),
                 };
-                problems.extend(placed.err());
+                problems.extend(placed.err().map(Problem::unplaced));
                 phases::write_out(tree);
             }
             Err(problem) => problems.push(problem),

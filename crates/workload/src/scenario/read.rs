@@ -167,7 +167,7 @@ pub(super) fn entries<'t>(
             at += taken - 1;
             continue;
         }
-        let problem = Problem::new(key.span, format!("{what} has no key '{}'", key.text));
+        let problem = Problem::new(key.span, format!("{what} has no key '{}'", key.text)).unknown();
         reader.problems.push(match nearest(&key.text, keys.iter().map(String::as_str)) {
             Some(guess) => problem.guess(Some(guess)),
             None => problem.help(format!("its keys are {}", keys.join(", "))),

@@ -56,11 +56,32 @@ pub(super) struct Problem {
     pub help: Option<String>,
     /// Other places that have to do with it, and why.
     pub others: Vec<(Span, String)>,
+    /// What it may be to other problems of the same file.
+    pub part: Part,
+}
+
+/// What a problem is to others: one mistake is told once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    /// It stands for itself.
+    Own,
+    /// What should stand here is unknown: the file is empty, or a key has no such name.
+    Unknown,
+    /// A value finds no place in the file. That follows from what is unknown there, where anything is.
+    Unplaced,
 }
 
 impl Problem {
     pub fn new(span: Span, title: impl Into<String>) -> Problem {
-        Problem { span, title: title.into(), label: None, help: None, others: Vec::new() }
+        Problem { span, title: title.into(), label: None, help: None, others: Vec::new(), part: Part::Own }
+    }
+
+    pub fn unknown(self) -> Problem {
+        Problem { part: Part::Unknown, ..self }
+    }
+
+    pub fn unplaced(self) -> Problem {
+        Problem { part: Part::Unplaced, ..self }
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Problem {
@@ -92,11 +113,23 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// `problems` in the order of the file; each place and title once.
+    /// `problems` in the order of the file; each place and title once, and none that follows from another.
     pub(super) fn new(source: Arc<Source>, mut problems: Vec<Problem>, redactor: &Redactor) -> Diagnostics {
+        let within = |p: &Problem| p.span.start <= source.text.len();
+        if problems.iter().any(|p| p.part == Part::Unknown && within(p)) {
+            problems.retain(|p| p.part != Part::Unplaced);
+        }
         problems.sort_by_key(|p| p.span);
         problems.dedup_by(|a, b| (a.span, &a.title) == (b.span, &b.title));
-        Diagnostics { source, problems, redactor: redactor.clone() }
+        // A line that is wrong is shown whatever its key is: what it holds may be known by nothing else.
+        let mut redactor = redactor.clone();
+        for span in problems
+            .iter()
+            .flat_map(|p| std::iter::once(&p.span).chain(p.others.iter().map(|(span, _)| span)))
+        {
+            redactor.know_line(source.line(*span).text);
+        }
+        Diagnostics { source, problems, redactor }
     }
 
     /// How many things are wrong.
@@ -133,7 +166,7 @@ impl Diagnostics {
             }
         }
         shown[0].1.push(caret);
-        let mut group = Group::with_title(Level::ERROR.primary_title(problem.title.as_str()));
+        let mut group = Group::with_title(Level::ERROR.no_name().primary_title(problem.title.as_str()));
         for (line, marks) in shown {
             let snippet = Snippet::source(line.text.to_owned()).annotations(marks);
             group = group.element(match line.number {
@@ -236,9 +269,28 @@ mod tests {
     fn places_are_shown_on_their_line() {
         let problem = Problem::new(Span { start: 9, end: 10 }, "bad").guess(Some("c")).help("write c");
         let expected =
-            "error: bad\n --> a.yaml:2:4\n  |\n2 | b: x\n  |    ^ did you mean c?\n  |\n  = help: write c";
+            "bad\n --> a.yaml:2:4\n  |\n2 | b: x\n  |    ^ did you mean c?\n  |\n  = help: write c";
         assert_eq!(shown("a: 1\n\u{e9}: x", problem.clone()).replace('\u{e9}', "b"), expected);
         assert!(shown("a: hunter2", problem).contains("a: <redacted>"));
+    }
+
+    #[test]
+    fn a_line_that_is_wrong_is_shown_without_its_secrets() {
+        for line in [
+            "password: s3cr3t a b",
+            "- { \"password\": \"s3cr3t a\" }",
+            "headers: [ \"Authorization: Bearer s3cr3t\" ]",
+            "headers: [ \"X-Foo: Bearer s3cr3t\" ]",
+            "gett: /a?token=s3cr3t",
+            "  'api_key': s3cr3t # mine",
+        ] {
+            let problem =
+                Problem::new(Span { start: 0, end: 1 }, format!("wrong is '{line}'")).help("s3cr3t");
+            let shown = shown(line, problem);
+            assert!(!shown.contains("s3cr3t") && shown.contains("<redacted>"), "{shown}");
+        }
+        let same = shown("users: { arrive: { rate: x } }", Problem::new(Span { start: 9, end: 10 }, "bad"));
+        assert!(same.contains("users: { arrive: { rate: x } }"), "{same}");
     }
 
     #[test]

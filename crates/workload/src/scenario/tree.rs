@@ -136,7 +136,7 @@ pub(super) fn parse(
     if let Kind::Null = &tree.kind {
         let help =
             "the least there is: target:, users: with arrive: { rate: 20/s }, and journey: with - get: /";
-        problems.push(Problem::new(tree.span, "the file holds no scenario").help(help));
+        problems.push(Problem::new(tree.span, "the file holds no scenario").help(help).unknown());
     }
     Ok((tree, problems))
 }

@@ -465,7 +465,7 @@ fn impossible_failures() {
 fn ten_mistakes_are_shown_and_the_others_counted() {
     let steps: String = (0..14).map(|n| format!("  - get: /{n}\n    think: {n}\n")).collect();
     let text = mistakes(&format!("{OPEN}journey:\n{steps}"));
-    assert_eq!(text.matches("error: ").count(), 10);
+    assert_eq!(text.matches(" --> ").count(), 10);
     assert!(text.ends_with("\n\nand 3 more"), "{text}");
 }
 

@@ -291,7 +291,7 @@ fn a_long_chain_of_names_is_refused_and_does_no_harm() {
     let parts: String = (0..5000).map(|n| format!("    p{n}: {{ to: p{} }}\n", n + 1)).collect();
     let shown =
         mistakes(&format!("model:\n  to: p0\n  parts:\n{parts}    p5000: {{ service: 1ms }}\n{REST}"));
-    assert!(shown.contains("more than 64 parts") && shown.matches("error: ").count() == 1, "{shown}");
+    assert!(shown.contains("more than 64 parts") && shown.matches(" --> ").count() == 1, "{shown}");
 }
 
 #[test]

@@ -10,11 +10,11 @@ use headway_stats::comparison::Difference;
 use headway_stats::search::{Earlier, Found, RateOf};
 use std::path::Path;
 
-/// In what searches may differ, besides the parts of a plan and notes.
+/// In what searches may differ, besides the parts of a plan.
 const MORE: [&str; 1] = ["thresholds"];
 
 /// Takes the knee of each search from the folder `path` of an earlier one, by the name of its target where there are several. The target, the
-/// seed, and the rates at which they begin and end may differ; all else only where `across` names it.
+/// seed, the notes, and the rates at which they begin and end may differ; all else only where `across` names it.
 ///
 /// # Errors
 /// It is not the folder of a search, it has no knee or other targets, or it asked for something else: what differs.
@@ -43,10 +43,11 @@ pub fn beside(path: &Path, specs: &mut [SearchSpec], across: &Across) -> Result<
             false => (path.join(&found.name), format!("{name}/{}", found.name)),
         };
         let manifest = Manifest::read(&folder.join(PLAN)).map_err(|error| refused(format!("{error:#}")))?;
-        let (differs, others): (Vec<_>, Vec<_>) = differing(spec, found, manifest)
+        let (mut differs, others): (Vec<_>, Vec<_>) = differing(spec, found, manifest)
             .map_err(refused)?
             .into_iter()
             .partition(|own| across.allows(&own.what));
+        differs.extend(of_notes(&found.notes, &spec.base.shown.notes));
         if !others.is_empty() {
             let others =
                 others.iter().map(|own| format!("{} ({} there, {} here)", own.what, own.base, own.other));
@@ -97,9 +98,7 @@ fn differing(spec: &SearchSpec, before: &Found, manifest: Manifest) -> Result<Ve
             .filter(|[what, ..]| !["rate", "users"].contains(&what.as_str())),
     );
     let of = |[what, base, other]: [String; 3]| Difference { what, base, other };
-    let mut all: Vec<Difference> = all.into_iter().map(of).filter(|own| own.base != own.other).collect();
-    all.extend(of_notes(&before.notes, &spec.base.shown.notes));
-    Ok(all)
+    Ok(all.into_iter().map(of).filter(|own| own.base != own.other).collect())
 }
 
 #[cfg(test)]
@@ -134,9 +133,10 @@ mod tests {
             base,
             backend: Backend::Sim(Box::new(Sim::new(scenario.model().unwrap().clone()))),
             target: "the model of one.yaml".to_owned(),
-            bounds: Bounds { from: 7.0 + 0.3 * (seed % 100) as f64, lowest: 0.1, to: None, precision: 0.1 },
+            bounds: Bounds { from: 7.0 + 0.3 * (seed % 100) as f64, lowest: 0.1, to: None, precision: 0.05 },
             budget: Nanos::from_secs(360_000),
             folder: folder.map(Path::to_owned),
+            probe: true,
             baseline: None,
         }
     }
@@ -223,7 +223,6 @@ mod tests {
         });
         for (path, own, word) in [
             ("known", limit.clone(), "thresholds (p(90)<100 there, p(90)<50 here)"),
-            ("known", noted.clone(), "commit (none there, 2 here)"),
             ("known", with(&|own| own.base.limits.timeout = Nanos::from_secs(7)), "7 s here"),
             ("none", first.clone(), "without a knee"),
             ("missing", first.clone(), "search.json"),
@@ -232,9 +231,12 @@ mod tests {
             assert!(why.contains("--baseline") && why.contains(word), "{word}: {why}");
         }
         assert_eq!(told("known", limit, &["thresholds"]).unwrap().differs.len(), 1);
-        assert_eq!(told("known", noted.clone(), &["commit"]).unwrap().differs[0].what, "commit");
-        let unknown = told("known", noted, &["comit"]).unwrap_err();
-        assert!(unknown.contains("did you mean 'commit'"), "{unknown}");
+        // Notes are labels.
+        assert_eq!(told("known", noted.clone(), &[]).unwrap().differs[0].what, "commit");
+        let needless = told("known", noted.clone(), &["commit"]).unwrap_err();
+        assert!(needless.contains("notes may differ in any comparison"), "{needless}");
+        let unknown = told("known", noted, &["treshholds"]).unwrap_err();
+        assert!(unknown.contains("did you mean 'thresholds'"), "{unknown}");
         // Several targets are known by their names.
         let two = Searched::of(vec![
             Found { name: "a".into(), ..found.clone() },

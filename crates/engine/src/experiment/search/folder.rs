@@ -294,6 +294,7 @@ mod tests {
             bounds: Bounds { from: 7.0, lowest: 7.0, to: None, precision: 0.1 },
             budget: Nanos::from_secs(36_000),
             folder: Some(folder.to_owned()),
+            probe: true,
             baseline: None,
         }
     }
@@ -329,6 +330,7 @@ mod tests {
                 bounds: Bounds { from, lowest: 1.0, to: None, precision: 0.05 },
                 budget: Nanos::from_secs(360_000),
                 folder: None,
+                probe: false,
                 baseline: None,
             };
             let found = search(&[searched], None, &Control::default(), &mut ()).unwrap().targets.remove(0);
@@ -362,7 +364,7 @@ mod tests {
     struct StopAfter<'a>(usize, &'a Control);
 
     impl super::super::SearchObserver for StopAfter<'_> {
-        fn ended(&mut self, _: &Found, _: &TrialRow, _: [Option<f64>; 2]) {
+        fn ended(&mut self, _: &Found, _: &TrialRow, _: Option<f64>, _: [Option<f64>; 2]) {
             self.0 -= 1;
             if self.0 == 0 {
                 self.1.stop();
@@ -447,29 +449,25 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_the_budget_cut_off_is_played_again() {
+    fn a_search_that_its_budget_ended_goes_on() {
         let parent = tempfile::tempdir().unwrap();
         let at = |name: &str| parent.path().join(name);
         let once = spec(&at("once"), 6);
         let folder = Folder::begin(&at("once"), std::slice::from_ref(&once)).unwrap();
         let whole = search(&[once], Some(&folder), &Control::default(), &mut ()).unwrap();
-        let trials = &whole.targets[0].trials;
-        // Into the middle of the fourth trial.
-        let budget = trials[..3].iter().map(|row| row.took_s).sum::<f64>() + 0.5 * trials[3].took_s;
+        let first = &whole.targets[0];
+        // Into the middle of the fourth trial, which is not begun then.
+        let budget = first.probed.as_ref().unwrap().took_s()
+            + first.trials[..3].iter().map(|row| row.took_s).sum::<f64>()
+            + 0.5 * first.trials[3].took_s;
         let short = SearchSpec { budget: Nanos::from_secs_f64(budget), ..spec(&at("short"), 6) };
         let folder = Folder::begin(&at("short"), std::slice::from_ref(&short)).unwrap();
         let ended = search(&[short], Some(&folder), &Control::default(), &mut ()).unwrap();
-        let last = ended.targets[0].trials.last().unwrap();
-        assert_eq!((ended.targets[0].outcome, last.cut_off), (Outcome::Budget, true));
-        assert_eq!(last.stopped_by, Some(StoppedBy::Budget));
-        drop(folder);
-        // With the same budget nothing is played, and the trial is still told of.
-        let again =
-            SearchSpec { budget: Nanos::from_secs_f64(budget - trials[3].took_s), ..spec(&at("short"), 6) };
-        let folder = Folder::resume(&at("short"), std::slice::from_ref(&again)).unwrap();
-        let over = search(&[again], Some(&folder), &Control::default(), &mut ()).unwrap();
-        assert_eq!((over.targets[0].outcome, over.targets[0].trials.len()), (Outcome::Budget, 3));
-        assert_eq!(over.targets[0].cut_off, [last.folder.clone().unwrap()]);
+        let ended = &ended.targets[0];
+        assert_eq!((ended.outcome, ended.trials.len()), (Outcome::Budget, 3));
+        // It ends with an estimate all the same.
+        let knee = 100.0 - 10f64.ln() / 0.1;
+        assert!((ended.estimate.unwrap() / knee - 1.0).abs() < 0.3, "{:?}", ended.estimate);
         drop(folder);
         let longer = spec(&at("short"), 6);
         let folder = Folder::resume(&at("short"), std::slice::from_ref(&longer)).unwrap();

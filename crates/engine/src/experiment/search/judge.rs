@@ -5,7 +5,7 @@
 use crate::collect::Observer;
 use crate::simulate::order::{Ended, How, InOrder};
 use crate::{Control, Snapshot};
-use headway_base::{Batch, Kind, Nanos, Record, RecordSink, Start};
+use headway_base::{Batch, Kind, Nanos, Outcome, Record, RecordSink, Start};
 use headway_stats::search::{Criterion, NoCriterion, Seen, Trial};
 use headway_stats::thresholds::{Metric, Threshold};
 use std::ops::Range;
@@ -33,7 +33,7 @@ impl Asked {
     }
 
     #[inline]
-    fn seen(&self, ended: &Ended) -> Option<Seen> {
+    pub(super) fn seen(&self, ended: &Ended) -> Option<Seen> {
         let failed = ended.how != How::Well;
         if failed && self.only_ok {
             return None;
@@ -56,6 +56,8 @@ pub struct Judge {
     /// Requests without a connection, of those that started before the first one with a connection.
     unconnected: u64,
     connected: bool,
+    /// Requests in a row whose connection was refused, in the order in which they ended.
+    refused: u64,
     reached: Nanos,
     /// Ends a play in virtual time.
     control: Option<Control>,
@@ -64,6 +66,8 @@ pub struct Judge {
 /// A target that was never reached cannot be when this many requests had no connection, before any that had one. They are counted in the
 /// order in which they started: those that wait for a response have a connection.
 const UNREACHED: u64 = 20;
+/// Nobody listens any more when so many in a row were refused: one that is overloaded lets connections wait.
+const GONE: u64 = 100;
 
 impl Judge {
     /// Of what is due from `from` on, and of a target that an earlier trial has `reached`.
@@ -78,6 +82,7 @@ impl Judge {
             ended: 0,
             unconnected: 0,
             connected: reached,
+            refused: 0,
             reached: Nanos::ZERO,
             control: None,
         }
@@ -123,6 +128,7 @@ impl Judge {
         }
         let started = record.started.is_some();
         self.ended += u64::from(started);
+        self.refused = if record.outcome == Outcome::Refused { self.refused + 1 } else { 0 };
         if source >= self.orders.len() {
             self.orders.resize(source + 1, InOrder::default());
         }
@@ -147,6 +153,11 @@ impl Judge {
     /// Whether no connection to the target can be opened.
     pub fn is_unreachable(&self) -> bool {
         !self.connected && self.unconnected >= UNREACHED
+    }
+
+    /// Whether nobody listens there any more.
+    pub fn is_gone(&self) -> bool {
+        self.refused >= GONE
     }
 }
 
@@ -179,6 +190,8 @@ pub struct Watch<'a> {
     pub control: Control,
     /// Of the search.
     pub search: &'a Control,
+    /// Is called once a second.
+    pub told: &'a mut (dyn FnMut() + Send),
 }
 
 impl Watch<'_> {
@@ -187,7 +200,8 @@ impl Watch<'_> {
         while self.control.asked() < self.search.asked() {
             self.control.stop();
         }
-        if (self.judge.is_decided() || self.judge.is_unreachable()) && self.control.asked() == 0 {
+        let judge = &self.judge;
+        if (judge.is_decided() || judge.is_unreachable() || judge.is_gone()) && self.control.asked() == 0 {
             self.control.stop();
         }
     }
@@ -202,6 +216,7 @@ impl Observer for Watch<'_> {
     }
 
     fn snapshot(&mut self, _: &Snapshot) {
+        (self.told)();
         let Judge { started, ended, .. } = self.judge;
         if !self.judge.is_decided() {
             self.judge.trial.backlog(started.saturating_sub(ended));
@@ -213,13 +228,12 @@ impl Observer for Watch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headway_base::{Outcome, Stamp};
-    use headway_stats::search::Ask;
+    use headway_base::Stamp;
 
     fn judge(reached: bool) -> Judge {
         let asked = Asked::of(&"p(90)<100".parse().unwrap()).unwrap();
         Judge::new(
-            Trial::new(&[asked.criterion], 1_000.0, Ask::Decide { events: 100.0, most: f64::INFINITY }),
+            Trial::new(&[asked.criterion], 1_000.0, Nanos::from_secs(100)),
             &[asked],
             Nanos::ZERO,
             reached,
@@ -246,6 +260,18 @@ mod tests {
         start(&mut closed, 19);
         end(&mut closed, 19, Outcome::ConnectTimeout);
         assert!(closed.is_unreachable());
+    }
+
+    #[test]
+    fn a_target_that_dies_is_gone_at_once_and_one_that_refuses_some_is_not() {
+        let mut judge = judge(true);
+        let mut play = |k: i64, outcome| {
+            start(&mut judge, k);
+            end(&mut judge, k, outcome);
+            judge.is_gone()
+        };
+        assert!(!(0..400).any(|k| play(k, if k % 50 == 0 { Outcome::Ok } else { Outcome::Refused })));
+        assert_eq!((400..600).find(|&k| play(k, Outcome::Refused)), Some(450));
     }
 
     #[test]

@@ -8,11 +8,13 @@
 mod baseline;
 mod folder;
 mod judge;
+mod probes;
 mod trials;
 
 pub use baseline::beside;
 pub use folder::{Folder, SEARCH_FILE, is_trial, seed_of};
 pub use judge::Asked;
+pub use probes::{probe, start_of};
 pub use trials::{InVirtualTime, at_rate, in_virtual_time, rate_of_what, requests_per_arrival};
 
 use crate::{Backend, Control, Error, RunSpec};
@@ -21,8 +23,8 @@ use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
 use headway_stats::Threshold;
 use headway_stats::search::{
-    Bounds, DriftFound, Earlier, Found, Next, NoCriterion, Outcome, RateOf, SCHEMA, Search, Searched,
-    TrialEnd, TrialRow, other_limit,
+    Bounds, DriftFound, Earlier, Found, Next, NoCriterion, Outcome, Probed, RateOf, SCHEMA, Search, Searched,
+    TrialEnd, TrialRow, length, other_limit,
 };
 use headway_stats::summary::Units;
 use std::path::PathBuf;
@@ -43,19 +45,29 @@ pub struct SearchSpec {
     pub budget: Nanos,
     /// The folder, which exists, for the run folders of the trials; none: they are not kept.
     pub folder: Option<PathBuf>,
+    /// Whether closed probes tell where its trials begin. Of closed users none do.
+    pub probe: bool,
     /// The earlier search whose knee is shown beside this one ([`beside`]).
     pub baseline: Option<Earlier>,
 }
 
 /// What a search tells while it goes on.
-pub trait SearchObserver {
+pub trait SearchObserver: Send {
+    /// A probe has ended.
+    fn probed(&mut self, search: &Found, probed: &Probed) {
+        let _ = (search, probed);
+    }
     /// A trial of that search begins at that rate.
     fn trial(&mut self, search: &Found, number: usize, rate: f64) {
         let _ = (search, number, rate);
     }
-    /// It has ended; `interval` is what is known of the knee now.
-    fn ended(&mut self, search: &Found, row: &TrialRow, interval: [Option<f64>; 2]) {
-        let _ = (search, row, interval);
+    /// A live trial goes on: called once a second, with the best estimate so far.
+    fn goes_on(&mut self, search: &Found, estimate: Option<f64>) {
+        let _ = (search, estimate);
+    }
+    /// It has ended; `estimate` and `interval` are what is known of the knee now.
+    fn ended(&mut self, search: &Found, row: &TrialRow, estimate: Option<f64>, interval: [Option<f64>; 2]) {
+        let _ = (search, row, estimate, interval);
     }
 }
 
@@ -71,23 +83,13 @@ impl SearchSpec {
         asked(&self.base.thresholds)
     }
 
-    /// Fewest requests of a trial in which the thresholds are shown to hold.
+    /// How long its first trial lasts at the first rate, and what comes before it: the shortest budget.
     ///
     /// # Errors
     /// As [`SearchSpec::asked`].
-    pub fn fewest_requests(&self) -> Result<u64, Error> {
-        Ok(self.asked()?.iter().map(|asked| asked.criterion.fewest()).max().unwrap_or(0))
-    }
-
-    /// The shortest time that such a trial takes at the first rate.
-    ///
-    /// # Errors
-    /// As [`SearchSpec::asked`].
-    pub fn shortest_trial(&self) -> Result<Nanos, Error> {
-        let per_second = most_per_second(&self.base.plan, self.bounds.from);
-        let shortest =
-            self.asked()?.iter().map(|asked| asked.criterion.shortest()).max().unwrap_or(Nanos::ZERO);
-        Ok(shortest.max(Nanos::from_secs_f64(self.fewest_requests()? as f64 / per_second)))
+    pub fn shortest(&self) -> Result<Nanos, Error> {
+        let criteria: Vec<_> = self.asked()?.iter().map(|asked| asked.criterion).collect();
+        Ok(length(&criteria, most_per_second(&self.base.plan, self.bounds.from)))
     }
 }
 
@@ -185,6 +187,9 @@ impl<'a> Going<'a> {
             over: false,
             spec,
         };
+        if let Some(probed) = before.and_then(|before| before.probed.clone()) {
+            going.take_probes(probed);
+        }
         going.found.cut_off = before.map(|before| before.cut_off.clone()).unwrap_or_default();
         for row in before.iter().flat_map(|before| &before.trials) {
             if !row.cut_off {
@@ -197,6 +202,33 @@ impl<'a> Going<'a> {
             }
         }
         Ok(going)
+    }
+
+    fn take_probes(&mut self, probed: Probed) {
+        self.left -= Nanos::from_secs_f64(probed.took_s());
+        self.found.requests += probed.rows.iter().map(|row| row.requests).sum::<u64>();
+        self.found.took_s += probed.took_s();
+        if let Some(start) = start_of(&probed) {
+            self.search.expect(start);
+        }
+        self.found.probed = Some(probed);
+    }
+
+    /// Plays the closed probes; the seconds that they took.
+    fn probe(&mut self, control: &Control, observer: &mut dyn SearchObserver) -> Result<f64, Error> {
+        let SearchSpec { base, backend, bounds, .. } = self.spec;
+        let found = &self.found;
+        let probed =
+            probe(base, backend, &self.asked, bounds, control, |probed| observer.probed(found, probed))?;
+        let took = probed.took_s();
+        let broken = probed.broken.is_some();
+        self.take_probes(probed);
+        if control.asked() > 0 {
+            self.end_as(Outcome::Interrupted);
+        } else if broken {
+            self.end_as(Outcome::Never);
+        }
+        Ok(took)
     }
 
     fn take(&mut self, row: TrialRow) {
@@ -216,7 +248,10 @@ impl<'a> Going<'a> {
         observer: &mut dyn SearchObserver,
         elapsed: f64,
     ) -> Result<f64, Error> {
-        let (rate, ask) = match self.search.next_within(self.left.as_secs_f64()) {
+        if self.spec.probe && self.found.probed.is_none() && self.found.rate_of != RateOf::Users {
+            return self.probe(control, observer);
+        }
+        let rate = match self.search.next() {
             Next::Over(knee) => {
                 self.over = true;
                 self.found.conclude(knee);
@@ -226,15 +261,15 @@ impl<'a> Going<'a> {
                 self.end_as(Outcome::Found);
                 return Ok(0.0);
             }
-            Next::Trial { rate, ask } if self.found.rate_of == RateOf::Users => (rate.round().max(1.0), ask),
-            Next::Trial { rate, ask } => (rate, ask),
+            Next::Trial { rate } if self.found.rate_of == RateOf::Users => rate.round().max(1.0),
+            Next::Trial { rate } => rate,
         };
         if control.asked() > 0 {
             self.end_as(Outcome::Interrupted);
             return Ok(0.0);
         }
-        let per_second = most_per_second(&self.spec.base.plan, rate);
-        if self.left.as_secs_f64() * per_second < self.least() {
+        let criteria: Vec<_> = self.asked.iter().map(|asked| asked.criterion).collect();
+        if self.left < length(&criteria, most_per_second(&self.spec.base.plan, rate)) {
             self.end_as(Outcome::Budget);
             return Ok(0.0);
         }
@@ -252,11 +287,15 @@ impl<'a> Going<'a> {
             control,
             reached: self.found.trials.iter().any(|row| row.ended != TrialEnd::Unreachable),
         };
-        let row = TrialRow { begun_s: elapsed, ..trials.play(&name, rate, ask, seed, self.left)? };
+        let (found, estimate) = (&self.found, self.search.estimate());
+        let mut told = || observer.goes_on(found, estimate);
+        let row = trials.play(&name, rate, seed, self.left, &mut told)?;
+        let row = TrialRow { begun_s: elapsed, ..row };
         let (took, unreachable) = (row.took_s, row.ended == TrialEnd::Unreachable);
         self.take(row);
         if let Some(row) = self.found.trials.last() {
-            observer.ended(&self.found, row, self.found.rate_of.of_knee(self.search.interval()));
+            let interval = self.found.rate_of.of_knee(self.search.interval());
+            observer.ended(&self.found, row, self.search.estimate(), interval);
         }
         if unreachable {
             self.end_as(Outcome::Unreachable);
@@ -271,15 +310,6 @@ impl<'a> Going<'a> {
         let users = self.found.rate_of == RateOf::Users;
         users
             && matches!(self.found.rate_of.of_knee(self.search.interval()), [Some(low), Some(high)] if low == high)
-    }
-
-    /// Requests below which a trial shows nothing: those that it takes to hold, or, while all rates fail, to fail again.
-    fn least(&self) -> f64 {
-        let to_hold = self.asked.iter().map(|asked| asked.criterion.fewest()).max().unwrap_or(0);
-        let failed =
-            self.found.trials.iter().filter(|row| row.ended == TrialEnd::Fails).map(|row| row.requests);
-        let to_fail = failed.min().filter(|_| self.search.interval()[0].is_none());
-        to_fail.unwrap_or(to_hold).min(to_hold) as f64
     }
 
     /// The first name for the folder of a trial that is not taken: a trial that was cut off has one already.
@@ -320,6 +350,7 @@ impl<'a> Going<'a> {
         let precision = self.spec.bounds.precision;
         found.drift = self.search.drift().map(|drift| DriftFound::of(&drift, precision));
         if !matches!(found.outcome, Outcome::NotMonotone | Outcome::Drifts) {
+            found.estimate = self.search.estimate();
             found.interval = found.rate_of.of_knee(self.search.interval());
             found.reached = match found.interval {
                 [Some(low), Some(high)] => Some((high - low) / (high + low)),

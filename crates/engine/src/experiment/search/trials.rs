@@ -4,13 +4,13 @@ use super::judge::{Asked, Judge, Watch};
 use crate::recompute::{Told, recompute};
 use crate::simulate::Play;
 use crate::{Backend, Control, Error, Keep, Manifest, Place, RunSpec, plan_summary};
-use headway_base::{Nanos, Outcome, Phase, Profile, Rate};
+use headway_base::{Nanos, Outcome, Phase, Profile, Rate, RecordSink};
 use headway_sim::{Network, lindley};
 use headway_stats::Summary;
 use headway_stats::search::{
-    Ask, Decision, Ended, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow,
+    Decision, Ended, Moved, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow, length,
 };
-use headway_stats::summary::{LimitedBy, LoadVerdict, percentile_key};
+use headway_stats::summary::{Ends, Failure, LimitedBy, LoadVerdict, ThresholdResult, percentile_key};
 use headway_workload::plan::{Group, Source};
 use headway_workload::users::{Level, UserPhase};
 use headway_workload::{Plan, Shard};
@@ -79,7 +79,7 @@ pub fn at_rate(plan: &Plan, rate: f64, seed: u64, length: Nanos) -> Result<Plan,
 }
 
 /// Whole numbers with the same sum, which is one: the largest remainders are rounded up.
-fn whole(parts: &[f64]) -> Vec<f64> {
+pub(super) fn whole(parts: &[f64]) -> Vec<f64> {
     let mut all: Vec<f64> = parts.iter().map(|part| part.floor()).collect();
     let missing = (parts.iter().sum::<f64>() - all.iter().sum::<f64>()).round() as usize;
     let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -118,7 +118,7 @@ fn rate_of(plan: &Plan) -> f64 {
 }
 
 /// The highest rate at which users of that group arrive, or most closed ones.
-fn peak(group: &Group) -> f64 {
+pub(super) fn peak(group: &Group) -> f64 {
     match &group.source {
         Source::Arrivals { profile, .. } => {
             profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max)
@@ -160,19 +160,32 @@ pub fn in_virtual_time(
     trial: &Trial,
     control: &Control,
 ) -> anyhow::Result<InVirtualTime> {
-    let Play { plan, limits, model } = play;
-    let generator = play.generator()?;
-    let new = || Judge::new(trial.clone(), asked, plan.measured_from, true).stopped_by(control);
-    let mut judge = new();
-    let suits = generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports(plan, model);
-    let played = suits.then(|| lindley::play(plan, model, *limits, &mut judge));
-    if !matches!(played, Some(Ok(_))) {
-        judge = new();
-        let mut network = Network::new(model, plan)?;
-        headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut judge);
-    }
+    let new = || Judge::new(trial.clone(), asked, play.plan.measured_from, true).stopped_by(control);
+    let judge = in_virtual_time_with(play, new)?;
     Ok(InVirtualTime { requests: judge.started(), reached: judge.reached(), trial: judge.trial().clone() })
 }
+
+/// Plays it into a sink, by recursion where that can be had; `new` makes one, and another where the recursion ends early.
+///
+/// # Errors
+/// A model that cannot be.
+pub fn in_virtual_time_with<S: RecordSink>(play: &Play, new: impl Fn() -> S) -> anyhow::Result<S> {
+    let Play { plan, limits, model } = play;
+    let generator = play.generator()?;
+    let mut sink = new();
+    let suits = generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports(plan, model);
+    let played = suits.then(|| lindley::play(plan, model, *limits, &mut sink));
+    if !matches!(played, Some(Ok(_))) {
+        sink = new();
+        let mut network = Network::new(model, plan)?;
+        headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink);
+    }
+    Ok(sink)
+}
+
+/// Seconds by which a plan is longer than the trial, and requests: it ends when the trial does.
+const LONGER: f64 = 1.0;
+const REQUESTS: f64 = 30.0;
 
 /// What each trial is played with.
 pub struct Trials<'a> {
@@ -191,7 +204,7 @@ pub struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Plays a trial at that rate, for at most `longest`; its run folder is called `name`.
+    /// Plays a trial at that rate, for at most `longest`; its run folder is called `name`. `told` is called once a second of a live one.
     ///
     /// # Errors
     /// What keeps it from taking place.
@@ -199,19 +212,24 @@ impl Trials<'_> {
         &self,
         name: &str,
         rate: f64,
-        ask: Ask,
         seed: u64,
         longest: Nanos,
+        told: &mut (dyn FnMut() + Send),
     ) -> Result<TrialRow, Error> {
-        let plan = at_rate(&self.base.plan, rate, seed, longest)?;
         let criteria: Vec<_> = self.asked.iter().map(|asked| asked.criterion).collect();
+        let offered = most_per_second(&self.base.plan, rate);
+        let length = length(&criteria, offered);
+        let after = Nanos::from_secs_f64(1.2 * length.as_secs_f64() + LONGER + REQUESTS / offered);
+        let warm_up = at_rate(&self.base.plan, rate, seed, longest)?.measured_from;
+        let longest = longest.min(warm_up + after);
+        let plan = at_rate(&self.base.plan, rate, seed, longest)?;
         // No more than its users wait in a closed load, whatever the target does: there the backlog says nothing.
         let users = rate_of_what(&plan)? == RateOf::Users;
         let per_second = if users { f64::INFINITY } else { rate * requests_per_arrival(&plan) };
-        let trial = Trial::new(&criteria, per_second, ask);
+        let trial = Trial::new(&criteria, per_second, length);
         let folder = self.folder.map(|folder| folder.join(name));
         match self.backend {
-            Backend::Live(_) => self.live(plan, trial, folder),
+            Backend::Live(_) => self.live(plan, trial, folder, told),
             Backend::Sim(sim) => {
                 let play = Play { plan: plan.clone(), limits: self.base.limits, model: sim.model.clone() };
                 let seen = in_virtual_time(&play, self.asked, &trial, self.control).map_err(Error::usage)?;
@@ -236,6 +254,7 @@ impl Trials<'_> {
             duration_s: Some(end - from),
             warmup_s: Some(from),
             time_scale_s: self.base.shown.time_scale_s,
+            tolerated_unsent: self.base.shown.tolerated_unsent,
             notes: self.base.shown.notes.clone(),
             overridden: self.base.shown.overridden.clone(),
             ..plan_summary(&plan)
@@ -248,17 +267,24 @@ impl Trials<'_> {
         }
     }
 
-    fn live(&self, plan: Plan, trial: Trial, folder: Option<PathBuf>) -> Result<TrialRow, Error> {
+    fn live(
+        &self,
+        plan: Plan,
+        trial: Trial,
+        folder: Option<PathBuf>,
+        told: &mut (dyn FnMut() + Send),
+    ) -> Result<TrialRow, Error> {
         let control = Control::default();
         let judge = Judge::new(trial, self.asked, plan.measured_from, self.reached);
-        let mut watch = Watch { judge, control: control.clone(), search: self.control };
+        let mut watch = Watch { judge, control: control.clone(), search: self.control, told };
         let spec = self.spec(plan, folder, true);
         let begun = Instant::now();
         let result = self.backend.play(&spec, &control, &mut [&mut watch])?;
         let took = begun.elapsed();
         let judge = watch.judge;
         let mut summary = result.summary;
-        let unreachable = !self.reached && (judge.is_unreachable() || summary.is_unreachable());
+        let never = !self.reached && (judge.is_unreachable() || summary.is_unreachable());
+        let unreachable = never || judge.is_gone() || is_gone(&summary);
         let folder = result.folder.map(|folder| folder.path().to_owned());
         if let Some(folder) = folder.as_ref().filter(|_| judge.trial().decided().is_some()) {
             // The run was planned for longer: its numbers are computed again as of one that ends where the trial did.
@@ -285,8 +311,7 @@ impl Trials<'_> {
                 cut_off: true,
                 stopped_by: None,
                 threshold: None,
-                log_ratio: None,
-                independent: None,
+                block: None,
                 pace: None,
                 ..row
             };
@@ -304,8 +329,9 @@ impl Trials<'_> {
         stopped: bool,
     ) -> TrialRow {
         let rate = rate_of(&spec.plan);
-        let ended = conclude(trial, summary, stopped);
-        let log_ratio = trial.log_ratio().filter(|_| !matches!(ended, Ended::NotSent | Ended::Nothing));
+        let moved = moved(summary);
+        let ended = conclude(trial, summary, moved.as_deref(), stopped);
+        let counts = !matches!(ended, Ended::NotSent | Ended::Nothing);
         let evidence = trial.evidence();
         let share = |(evidence, asked): (&Option<headway_stats::search::Evidence>, &Asked)| {
             let evidence = evidence.unwrap_or_default();
@@ -318,6 +344,8 @@ impl Trials<'_> {
                 (0..self.asked.len()).map(|which| trial.side_at(which, exact)).collect();
             match () {
                 () if !counts => None,
+                // The generator may have moved responses across a limit that its rules do not speak of.
+                () if moved.iter().flatten().any(Option::is_some) => None,
                 () if sides.contains(&Some(Side::Above)) => Some(false),
                 () if sides.iter().all(|side| *side == Some(Side::Below)) => Some(true),
                 () => None,
@@ -344,22 +372,15 @@ impl Trials<'_> {
             stopped_by: match trial.decided() {
                 None if stopped => Some(StoppedBy::Interrupt),
                 None => Some(StoppedBy::Budget),
-                Some(_) => trial.is_bounded().then_some(StoppedBy::Length),
+                Some(_) => None,
             },
             threshold: match ended {
                 Ended::Decided(Decision::Fails { criterion }) => Some(criterion),
                 _ => None,
             },
-            log_ratio: log_ratio.map(|(ratio, variance)| [ratio, variance]),
-            independent: trial
-                .cost()
-                .filter(|_| log_ratio.is_some())
-                .map(|cost| [cost.events, cost.effective]),
-            returns: trial.returns(),
-            pace: trial
-                .pace()
-                .filter(|_| log_ratio.is_some())
-                .map(|pace| [pace.halves[0], pace.halves[1], pace.error]),
+            block: trial.block(moved.as_deref().unwrap_or_default()).filter(|_| counts),
+            // Its own delays are no drift of the target.
+            pace: trial.pace().filter(|_| counts && summary.vouch().load != Some(LoadVerdict::Invalid)),
             shares: evidence.iter().zip(self.asked).map(share).collect(),
             other_limits: [at(0), at(2)],
             requests,
@@ -371,39 +392,79 @@ impl Trials<'_> {
             goodput: summary.rate.goodput,
             response: percentiles(summary),
             failed: (all > 0).then(|| failed as f64 / all as f64),
+            failed_by: most_failed(summary),
             generator_busy: summary.generator.as_ref().and_then(busy),
             folder,
         }
     }
 }
 
-/// What a trial comes to, given the verdict on its load.
-fn conclude(trial: &Trial, summary: &Summary, stopped: bool) -> Ended {
+/// Share of refused connections beyond which nobody listens any more: one that is overloaded lets connections wait.
+const GONE: f64 = 0.9;
+
+/// How most requests failed; of one that ended in its warm-up, the reasons of the whole run tell.
+fn most_failed(summary: &Summary) -> Option<Failure> {
+    let kind = summary.failures.iter().max_by_key(|kind| kind.n).cloned();
+    let reason = || {
+        let most = summary.failure_reasons.rows.iter().max_by_key(|row| row.n)?;
+        Some(Failure { outcome: most.outcome.clone(), status: most.status, step: None, n: most.n })
+    };
+    kind.or_else(reason)
+}
+
+/// Whether the target is gone.
+fn is_gone(summary: &Summary) -> bool {
+    let all: u64 = summary.outcomes.values().sum();
+    let refused = summary.outcomes.get(Outcome::Refused.name()).copied().unwrap_or(0);
+    all > 0 && refused as f64 > GONE * all as f64
+}
+
+/// By how much the generator may have moved the number of each threshold: this is the one place that asks. None where that is not known, or more
+/// was not sent than the load rules tolerate: then nothing follows of the target.
+fn moved(summary: &Summary) -> Option<Vec<Moved>> {
+    let vouch = summary.vouch();
+    let of = |threshold: &ThresholdResult| match (threshold.ends, threshold.value) {
+        (Some(Ends { low, high: Some(high) }), Some(value)) => {
+            let by = [(low - value).min(0.0), (high - value).max(0.0)];
+            Some(Some(by).filter(|by| *by != [0.0; 2]))
+        }
+        (Some(Ends { high: None, .. }), Some(_)) => None,
+        _ => vouch.is_valid().then_some(None),
+    };
+    summary.thresholds.iter().map(of).collect()
+}
+
+/// What a trial comes to, given by how much the generator may have moved its numbers.
+fn conclude(trial: &Trial, summary: &Summary, moved: Option<&[Moved]>, stopped: bool) -> Ended {
     let limited = summary.verdict.limited_by.as_ref().is_some_and(LimitedBy::matters);
     // One that was cut off may have shown something all the same.
     let decided = trial.decided().or_else(|| trial.shown().filter(|_| !limited || stopped));
-    match (summary.verdict.load, decided) {
-        // A rate that held although the generator was late holds without its delays all the more; one that was not sent does not.
-        (Some(LoadVerdict::Invalid), _) => Ended::NotSent,
-        (_, None) if limited && !stopped => Ended::HeldBack,
+    let own = summary.vouch().load == Some(LoadVerdict::Invalid);
+    match (moved, decided) {
+        // What the cap kept is no fault of the generator's.
+        (None, _) | (_, None) if limited && !own && !stopped => Ended::HeldBack,
+        (None, _) => Ended::NotSent,
         (_, None) => Ended::Nothing,
-        (_, Some(Decision::Fails { criterion })) if astride(summary, criterion) => {
-            if stopped {
-                Ended::Nothing
-            } else {
-                Ended::NotSent
-            }
+        // Beyond the limit as it was measured, and not without the generator's delays: the counts tell how far.
+        (_, Some(Decision::Fails { criterion })) if is_open(summary, criterion) => {
+            Ended::Decided(Decision::Enough)
+        }
+        (_, Some(Decision::Backlog))
+            if (0..summary.thresholds.len()).any(|which| is_open(summary, which)) =>
+        {
+            Ended::Decided(Decision::Enough)
         }
         (_, Some(decision)) => Ended::Decided(decision),
     }
 }
 
-/// Whether the generator's own delays decide on which side of its limit the number of a threshold lies.
-fn astride(summary: &Summary, which: usize) -> bool {
+/// Whether the generator's own delays may decide on which side of its limit the number of a threshold lies.
+fn is_open(summary: &Summary, which: usize) -> bool {
     let Some(threshold) = summary.thresholds.get(which) else { return false };
     threshold
-        .generator_share
-        .is_some_and(|[without, with]| without <= threshold.limit && threshold.limit < with)
+        .ends
+        .map(Ends::range)
+        .is_some_and(|[low, high]| low <= threshold.limit && threshold.limit < high)
 }
 
 fn percentiles(summary: &Summary) -> Vec<Percentile> {
@@ -414,4 +475,58 @@ fn percentiles(summary: &Summary) -> Vec<Percentile> {
         Some(Percentile { percent, value: found.value?, ci95: found.ci95, lower_bound })
     };
     [50.0, 90.0, 99.0, 99.9].into_iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_stats::search::{Criterion, Seen};
+
+    /// A trial of one threshold of 60 ms, a tenth of whose responses took 80 ms; it has lasted its length.
+    fn trial() -> Trial {
+        let criterion = Criterion { limit: Some(Nanos::from_millis(60)), share: 0.01 };
+        let mut trial = Trial::new(&[criterion], 500.0, Nanos::from_secs(6));
+        (0..4_000i64).for_each(|k| {
+            let time = Nanos::from_millis(if k * 7_919 % 10 == 0 { 80 } else { 40 });
+            trial.take(Nanos::from_millis(2 * k), |_| Some(Seen { time, failed: false }));
+        });
+        trial
+    }
+
+    /// A late load whose p99 of 80 ms lies between these without and with what the generator did.
+    fn late(ends: Option<Ends>) -> Summary {
+        let threshold =
+            ThresholdResult { limit: 0.06, value: Some(0.08), ends, ..ThresholdResult::default() };
+        let mut summary = Summary { thresholds: vec![threshold], ..Summary::default() };
+        summary.verdict.load = Some(LoadVerdict::Invalid);
+        summary
+    }
+
+    fn ended(ends: Option<Ends>) -> (Ended, Option<Vec<Moved>>) {
+        let (trial, summary) = (trial(), late(ends));
+        let moved = moved(&summary);
+        (conclude(&trial, &summary, moved.as_deref(), false), moved)
+    }
+
+    #[test]
+    fn a_late_load_counts_where_both_ends_of_its_number_are_known() {
+        assert!(matches!(trial().decided(), Some(Decision::Fails { .. })), "{:?}", trial().decided());
+        let (beyond, moved) = ended(Some(Ends { low: 0.075, high: Some(0.08) }));
+        assert_eq!(beyond, Ended::Decided(Decision::Fails { criterion: 0 }));
+        let by = moved.unwrap()[0].unwrap();
+        assert!((by[0] + 0.005).abs() < 1e-9 && by[1] == 0.0, "{by:?}");
+        // The generator may have moved it across the limit: the trial fails no more, and its counts tell how far.
+        let (open, moved) = ended(Some(Ends { low: 0.05, high: Some(0.08) }));
+        assert_eq!(open, Ended::Decided(Decision::Enough));
+        let block = trial().block(&moved.unwrap()).unwrap();
+        let [low, high] = block.ends.unwrap();
+        assert!(low < 0.5 * high && high == block.events, "{block:?}");
+        // Too much was not sent, or nothing bounds what the generator did.
+        assert_eq!(ended(Some(Ends { low: 0.075, high: None })), (Ended::NotSent, None));
+        assert_eq!(ended(None), (Ended::NotSent, None));
+        // Of a load that is as planned nothing was moved.
+        let mut valid = late(None);
+        valid.verdict.load = Some(LoadVerdict::Valid);
+        assert_eq!(super::moved(&valid), Some(vec![None]));
+    }
 }

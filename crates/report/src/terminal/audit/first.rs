@@ -90,7 +90,7 @@ fn found(page: &mut Page, summary: &Summary, audit: &Audit) {
         .iter()
         .filter(|reason| reason.severity > Severity::Info && !is_shown(&reason.id) && !is_cause(&reason.id))
         .collect();
-    others.iter().take(MOST_FINDINGS).for_each(|reason| finding(page, reason));
+    others.iter().take(MOST_FINDINGS).for_each(|reason| finding(page, reason, 2));
     if others.len() > MOST_FINDINGS {
         let more = plural((others.len() - MOST_FINDINGS) as u64, "more finding");
         page.marked(2, "", Tone::Faint, &format!("... and {more}: --details"));

@@ -10,6 +10,10 @@ pub(super) fn told(load: &Load) -> Told {
         Load::UnsentSteps { .. } => told.and_next(
             "Fix the step that failed, or give its `extract` a `default`. Or let such sessions end (`on-failure: end-session`).",
         ),
+        // What a user can do hangs on why.
+        Load::Unsent { gave_up, waiting_at_end, lacked, others, .. } if others > &(gave_up + waiting_at_end + lacked) => {
+            told.and_next("Let the run end by itself, start it in time, or correct the value.")
+        }
         Load::Serialised { .. } => told.and_next("Use more threads to lower it."),
         _ => told,
     }

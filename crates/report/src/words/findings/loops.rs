@@ -59,10 +59,15 @@ fn text(of: &Loop) -> String {
             )
         }
         Loop::NotSteady { what, change, .. } => format!(
-            "{} {} by {} of their mean through the measured phase: it was not steady. Its percentiles are a mixture.",
+            "{} {} through the measured phase{}: it was not steady. Its percentiles are a mixture.",
             name(*what),
             if *change > 0.0 { "rose" } else { "fell" },
-            share(change.abs())
+            // By a line through all of it; beyond the mean it says no more than that.
+            if change.abs() < 1.0 {
+                format!(" by {} of their mean", share(change.abs()))
+            } else {
+                String::new()
+            }
         ),
         Loop::ClosedLoop { open } => format!(
             "Each request waited for the last response: the target gets less load whenever it is slow. In this closed workload a \
@@ -100,6 +105,14 @@ fn held_back(cause: &HeldBackBy, cap: Option<u64>) -> (String, String) {
         HeldBackBy::Cap { in_use } => (
             format!("{capped} is too low"),
             format!(" At this rate and service time about {} are in use on average.", whole(*in_use)),
+        ),
+        HeldBackBy::Mute => (
+            "the target accepted connections and did not begin to speak HTTP/2 on them".to_owned(),
+            " How many requests such a connection takes at once is not known until then: a higher -c changes nothing.".to_owned(),
+        ),
+        HeldBackBy::SetUp => (
+            "it was being set up".to_owned(),
+            " Fewer connections than the cap allows were ever open: a higher -c changes nothing.".to_owned(),
         ),
         HeldBackBy::Either => (format!("slow responses used up {capped}, or it is too low"), String::new()),
     }

@@ -52,7 +52,11 @@ pub enum HeldBackBy {
     Target { times: f64 },
     /// The cap: the mean number of connections in use.
     Cap { in_use: f64 },
-    /// One of both.
+    /// A target that had accepted a connection and not begun to speak HTTP/2 on it, which says how many requests it takes at once.
+    Mute,
+    /// Connections that were being set up: fewer than the cap were ever open.
+    SetUp,
+    /// The target or the cap.
     Either,
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use std::io::Write;
 
 /// Made by `encoded/make.py`.
 macro_rules! encoded {
@@ -65,6 +66,22 @@ fn a_body_that_grows_without_end_is_given_up() {
     }
     let six = of(&["gzip,gzip,gzip", "gzip,gzip,gzip"], TEXT);
     assert_eq!(six, Err("expected a body in at most 5 encodings, got 6".to_owned()));
+}
+
+/// gzip that makes nothing shorter (level 0), so that each of several encodings gives as much as the next.
+fn stored(body: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    writer.write_all(body).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn what_every_encoding_gives_counts() {
+    let half = vec![0; MOST as usize / 2 - 4_096];
+    assert!(of(&["gzip"], &stored(&half)).is_ok_and(|body| body == half));
+    assert!(of(&["gzip, gzip"], &stored(&stored(&half))).is_ok_and(|body| body == half));
+    let thrice = stored(&stored(&stored(&half)));
+    assert_eq!(of(&["gzip, gzip, gzip"], &thrice), Err("too long: gzip".to_owned()));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::client::RequestKey;
-use crate::content::{AtEnd, Data, Expect, Finder, Names, Pointer, StatusSet, Take, Template};
+use crate::content::{AtEnd, Data, ErrorReplies, Expect, Finder, Names, Pointer, StatusSet, Take, Template};
 use serde_json::json;
 use std::cell::Cell;
 
@@ -559,4 +559,44 @@ fn encoded_bodies_are_decoded_where_something_needs_them() {
             Some("list: expected a body of at most 1048576 bytes, got more out of 8175 of gzip")
         )
     );
+}
+
+#[test]
+fn error_replies_of_redis_are_failures_by_their_first_word() {
+    let send = || Step::bytes("send", super::super::body::Body::raw(b"PING\r\n"));
+    let reading = |step: Step, body: &str| {
+        let script = Script::new(vec![step], Vec::new(), Names::new(), &[]);
+        let reading = read(&script, &mut Memory::default(), 0, &[], body);
+        (reading.outcome, reading.reason.map(|reason| reason.whole))
+    };
+    let failed =
+        |word: &str| (Outcome::Check, Some(format!("send: expected a reply without an error, got {word}")));
+    let fine = (Outcome::Ok, None);
+    let strict = || send().expecting_errors(ErrorReplies::default());
+    for (body, expected) in [
+        ("-NOAUTH Authentication required.\r\n", failed("NOAUTH")),
+        ("-OOM command not allowed when used memory > 'maxmemory'.\r\n", failed("OOM")),
+        ("-LOADING Redis is loading the dataset in memory\r\n", failed("LOADING")),
+        ("-MOVED 3999 127.0.0.1:6381\r\n", failed("MOVED")),
+        ("-ERR\r\n", failed("ERR")),
+        ("!21\r\nSYNTAX invalid syntax\r\n", failed("SYNTAX")),
+        ("-my secret\r\n", failed("an error without a code")),
+        ("+OK\r\n", fine.clone()),
+        ("$4\r\n-ERR\r\n", fine.clone()),
+        ("*1\r\n-ERR x\r\n", fine.clone()),
+    ] {
+        assert_eq!(reading(strict(), body), expected, "{body}");
+        // Where it is not said that the target speaks it, these are bytes as any.
+        assert_eq!(reading(send(), body), fine, "{body}");
+    }
+    let allowing = |words: &[&str]| ErrorReplies::parse(words.iter().map(|word| (*word).to_owned())).unwrap();
+    let moved = "-MOVED 3999 127.0.0.1:6381\r\n";
+    assert_eq!(reading(send().expecting_errors(allowing(&["ASK", "MOVED"])), moved), fine);
+    assert_eq!(reading(send().expecting_errors(allowing(&["any"])), moved), fine);
+    assert_eq!(reading(send().expecting_errors(allowing(&["ASK"])), moved), failed("MOVED"));
+    // What is expected besides leaves them failures.
+    let mut step = strict();
+    step.expect(Expect { body: vec![BodyCheck::at_least(1)], ..Expect::default() }).unwrap();
+    assert_eq!(reading(step, moved), failed("MOVED"));
+    assert!(ErrorReplies::parse(["moved".to_owned()]).unwrap_err().contains("'moved'"));
 }

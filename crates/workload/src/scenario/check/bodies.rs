@@ -102,7 +102,7 @@ fn part(part: &written::Part, names: &Names, reader: &mut Reader<'_>) -> Result<
 pub(super) fn read(file: &Text, reader: &mut Reader<'_>) -> Result<Vec<u8>, Problem> {
     let name = file.value.text.as_str();
     reader.file(name).map_err(|e| {
-        Problem::new(file.span, format!("the file {name} cannot be read: {e}"))
+        Problem::new(file.span, format!("the file cannot be read: {e}"))
             .help("paths are relative to the scenario file")
     })
 }

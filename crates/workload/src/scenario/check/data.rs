@@ -48,7 +48,7 @@ fn read(name: &str, set: &written::DataSet, reader: &mut Reader<'_>) -> Option<D
     let bytes = match reader.file(&path.value.text) {
         Ok(bytes) => bytes,
         Err(e) => {
-            let title = format!("the file {} cannot be read: {e}", path.value.text);
+            let title = format!("the file cannot be read: {e}");
             return reader
                 .complain(Problem::new(path.span, title).help("paths are relative to the scenario file"));
         }

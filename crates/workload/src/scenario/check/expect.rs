@@ -2,7 +2,7 @@
 
 use super::bodies::checked;
 use super::steps::{mistake, parse};
-use crate::content::{self, Extract, Finder, Names, Pointer, StatusSet, Step, Template};
+use crate::content::{self, ErrorReplies, Extract, Finder, Names, Pointer, StatusSet, Step, Template};
 use crate::scenario::leaves::Text;
 use crate::scenario::source::Problem;
 use crate::scenario::tree::Scalar;
@@ -94,6 +94,13 @@ pub(super) fn expect(step: &written::Step, names: &Names) -> Result<Option<conte
                 Ok(set) => expect.status = Some(expect.status.unwrap_or_default().or(set)),
                 Err(e) => problems.push(mistake(status.span, &e)),
             }
+        }
+    }
+    if let Some(words) = &written.errors {
+        let texts = words.0.iter().map(|word| word.value.text.trim().to_owned());
+        match ErrorReplies::parse(texts) {
+            Ok(errors) => expect.errors = Some(errors),
+            Err(e) => problems.push(mistake(written.keys.at("errors"), &e)),
         }
     }
     expect.time = written.time.as_ref().map(|time| time.value);

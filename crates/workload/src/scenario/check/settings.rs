@@ -350,6 +350,7 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
         spread: file.spread.as_ref().map(|flag| flag.value),
         answer: file.answer.as_ref().map(|answer| answer.value.clone()),
         time_scale: file.tolerances.as_ref().and_then(|t| t.time_scale.as_ref()).map(|scale| scale.value),
+        unsent: file.tolerances.as_ref().and_then(|t| t.sent_share.as_ref()).map(|share| share.value),
     }
 }
 

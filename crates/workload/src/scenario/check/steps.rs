@@ -3,7 +3,7 @@
 use super::journeys::Known;
 use super::origins::Origins;
 use super::{bodies, expect};
-use crate::content::{Body, Names, Step, StepError, Template, TemplateError};
+use crate::content::{Body, ErrorReplies, Names, Step, StepError, Template, TemplateError};
 use crate::redact::Redactor;
 use crate::scenario::LONGEST_NAME;
 use crate::scenario::leaves::Text;
@@ -12,6 +12,7 @@ use crate::scenario::source::{Problem, Span};
 use crate::scenario::tree::Scalar;
 use crate::scenario::written;
 use crate::target::{Scheme, Target};
+use headway_base::Answer;
 
 /// What a request may have besides its method.
 pub(super) const KEYS: &[&str] = &[
@@ -41,6 +42,8 @@ pub(super) struct Builder<'f> {
     extracted: Vec<String>,
     /// Of the target, if there is one.
     scheme: Option<Scheme>,
+    /// Whether answers are values of Redis' protocol.
+    is_resp: bool,
     /// Where steps go.
     pub origins: Origins,
     redactor: &'f Redactor,
@@ -57,7 +60,9 @@ impl<'f> Builder<'f> {
     ) -> Builder<'f> {
         let headers = file.headers.as_ref().map_or(&[][..], |headers| &headers.0);
         let (scheme, origins) = (target.map(|target| target.scheme), Origins::beside(target));
-        Builder { headers, names: names.clone(), extracted, scheme, origins, redactor }
+        let is_resp =
+            scheme == Some(Scheme::Tcp) && file.answer.as_ref().is_some_and(|of| of.value == Answer::Resp);
+        Builder { headers, names: names.clone(), extracted, scheme, is_resp, origins, redactor }
     }
 
     /// The step that a request stands for. `known` is what steps before it may have extracted.
@@ -69,6 +74,15 @@ impl<'f> Builder<'f> {
         reader: &mut Reader<'_>,
     ) -> Result<Step, Vec<Problem>> {
         self.fits(kind, step).map_err(|problem| vec![problem])?;
+        if let Some(expect) =
+            step.expect.as_ref().filter(|e| e.errors.is_some() && !(kind == "send" && self.is_resp))
+        {
+            let problem = Problem::new(
+                expect.keys.at("errors"),
+                "only a response of Redis' protocol has error replies",
+            );
+            return Err(vec![problem.help("write answer: resp at the top of the file, or leave errors out")]);
+        }
         let mut problems = Vec::new();
         let mut built = match kind {
             "send" => self.bytes(step, reader).map_err(|problem| vec![problem])?,
@@ -135,7 +149,11 @@ impl<'f> Builder<'f> {
             ));
         }
         let built = Step::bytes(&self.label(step, "send")?, body);
-        Ok(if dns { built.expecting_noerror() } else { built })
+        Ok(match () {
+            () if dns => built.expecting_noerror(),
+            () if self.is_resp => built.expecting_errors(ErrorReplies::default()),
+            () => built,
+        })
     }
 
     /// A request of HTTP.

@@ -13,8 +13,8 @@ pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Sent, Step};
 pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
 
 use super::leaves::{
-    AnswerEnd, Count, Flag, GivenAddress, OtherPlace, ProxyUrl, Scale, Seed, Size, Text, Time, Version,
-    as_scalar, word,
+    AnswerEnd, Count, Flag, GivenAddress, OtherPlace, Portion, ProxyUrl, Scale, Seed, Size, Text, Time,
+    Version, as_scalar, word,
 };
 use super::read::{Named, OneOrMany, Read, Reader, mapping};
 use super::tree::Tree;
@@ -110,6 +110,8 @@ mapping! {
         /// The longest lateness that is forgiven: 1, 2, 5, 10, 20, 50 or 100 ms. Default: measured, at most a twentieth of a short
         /// service time.
         time_scale: Scale,
+        /// Share of the plan that may stay unsent, for want of a connection or for another reason. Default: 0.01.
+        sent_share: Portion,
     }
 }
 

@@ -142,6 +142,31 @@ mapping! {
         body: BodyCheck,
         /// Its headers: a value that must be equal, or { matches: expression }.
         headers: Named<HeaderCheck>,
+        /// With answer: resp, the error replies that are good, by their first words: NOAUTH, a list of such, or any. Default: none.
+        errors: Words,
+    }
+}
+
+/// Words: one or several.
+#[derive(Debug)]
+pub(in crate::scenario) struct Words(pub Vec<Text>);
+
+impl Read for Words {
+    fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Words> {
+        OneOrMany::read(tree, reader).map(|many| Words(many.items))
+    }
+}
+
+impl JsonSchema for Words {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Words".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let one = serde_json::json!({ "type": "string", "examples": ["NOAUTH", "any"] });
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
     }
 }
 
