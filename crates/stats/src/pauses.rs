@@ -1,6 +1,6 @@
 //! Pauses too long for independent users, in another tool's rows, and the load with them cut out of the time.
 //!
-//! Of n independent headways the longest exceeds ln n + x means with a probability of exp(-x). A Poisson process knows no past:
+//! Of n independent headways so many exceed ln n + x means as a Poisson count of mean exp(-x) says. A Poisson process knows no past:
 //! with a gap and what follows at once cut out, what is left is a Poisson process. So a second set of statistics goes
 //! on from the first such gap, on a time that stands still during pauses.
 //!
@@ -11,8 +11,10 @@ use crate::intervals::SEGMENTS;
 use headway_base::{Nanos, Start};
 use std::ops::Range;
 
-/// One independent load in a thousand has a gap of this many means beyond ln n.
-const BEYOND_CHANCE: f64 = 7.0;
+/// One independent load in twenty has a gap of this many means beyond ln n, and one in eight hundred has two;
+const BEYOND_CHANCE: f64 = 3.0;
+/// one in a thousand has one of this many.
+const ALONE: f64 = 7.0;
 
 /// After a gap the starts within this share of its length may be what it held up.
 const HELD_UP: f64 = 0.1;
@@ -131,16 +133,19 @@ impl Pauses {
     /// The gaps that are too long for the rate around them too.
     fn all(&self, kept: &ArrivalsKept) -> impl Iterator<Item = ([i64; 2], Place)> {
         let length = (self.judged.end - self.judged.start).0 as f64 / SEGMENTS as f64;
-        let long = ((self.n.max(2) as f64).ln() + BEYOND_CHANCE) * length;
-        let too_long = move |gap: &&([i64; 2], u64)| {
-            let [from, to] = gap.0;
+        let log = (self.n.max(2) as f64).ln();
+        // In mean headways of the rate around it.
+        let means = move |[from, to]: [i64; 2]| {
             let twentieth = |at: i64| kept.segment(Nanos(at)).map_or(0, |s| kept.segments[s].started);
             let gap = (to - from) as f64;
             let around = twentieth(from).max(twentieth(to)) as f64;
             // What is missing in a gap is not to make it look usual.
-            gap * around / (1.0 - (gap / length).min(0.5)) > long
+            gap * around / (1.0 - (gap / length).min(0.5)) / length
         };
-        self.found.iter().filter(too_long).map(|gap| (gap.0, self.place(gap)))
+        let longer = move |than: f64| move |gap: &&([i64; 2], u64)| means(gap.0) > log + than;
+        let several = self.found.iter().filter(longer(BEYOND_CHANCE)).nth(1).is_some();
+        let than = if several { BEYOND_CHANCE } else { ALONE };
+        self.found.iter().filter(longer(than)).map(|gap| (gap.0, self.place(gap)))
     }
 
     /// Those that are no ramp, in nanoseconds; empty if there are so many that they are what the load is like.

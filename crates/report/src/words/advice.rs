@@ -5,7 +5,8 @@
 
 use crate::format::number;
 use headway_stats::Summary;
-use headway_stats::summary::{Audit, FindingId, Pattern, Stream};
+use headway_stats::summary::evidence::Cause;
+use headway_stats::summary::{Audit, Evidence, FindingId, Pattern, Stream};
 
 /// The beginning of the names of a tool's formats, what it is cured of, and how.
 type Row = (&'static str, &'static [FindingId], &'static str);
@@ -126,20 +127,32 @@ pub fn instead(summary: &Summary) -> Option<String> {
     let rate = summary.arrivals.rate.filter(|rate| *rate >= 0.01)?;
     let own = !audit.files.is_empty() && audit.files.iter().all(|file| file.format.starts_with("headway"));
     let shown = |rate: f64| if rate < 1000.0 { number(rate) } else { format!("{rate:.0}") };
-    let rate = match audit.stream {
-        Stream::Requests => format!("headway run -R {} URL sends like independent users", shown(rate)),
-        // Of a URL -R counts requests; a scenario's rate is that of its sessions.
-        Stream::Sessions => {
-            let requests = summary.rate.started.filter(|requests| *requests > 0.0)?;
-            format!(
-                "headway run -R {} SCENARIO of {} requests each (-R {} URL sends as many requests)",
-                shown(rate),
-                number(requests / rate),
-                shown(requests)
-            )
+    let evidence = summary.verdict.findings.iter().flat_map(|finding| &finding.evidence);
+    // Of a load whose rate changes, that of the steady part.
+    let steady = evidence.clone().find_map(|evidence| match evidence {
+        Evidence::Cause(
+            Cause::ChangingRate { rate, .. } | Cause::Ramp { rate, .. } | Cause::OtherRate { rate, .. },
+        ) => Some(*rate),
+        _ => None,
+    });
+    let rate = steady.unwrap_or(rate);
+    let each = evidence.clone().find_map(|evidence| match evidence {
+        Evidence::Cause(Cause::SessionsJudged { sessions, requests }) if *sessions > 0 => {
+            Some(*requests as f64 / *sessions as f64)
         }
-    };
-    (!own).then_some(rate)
+        _ => None,
+    });
+    (!own).then(|| match (audit.stream, each) {
+        // Of a URL -R counts requests; a scenario's rate is that of its sessions.
+        (Stream::Sessions, Some(each)) => format!(
+            "headway run -R {} SCENARIO (sessions of {} requests), or -R {} URL for requests alone",
+            shown(rate),
+            number(each),
+            shown(rate * each)
+        ),
+        (Stream::Sessions, None) => format!("headway run -R {} SCENARIO", shown(rate)),
+        (Stream::Requests, _) => format!("headway run -R {} URL sends like independent users", shown(rate)),
+    })
 }
 
 #[cfg(test)]

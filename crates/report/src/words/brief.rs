@@ -38,7 +38,8 @@ pub fn pattern_of_audit(summary: &Summary) -> Answer {
         }
         (Pattern::Undecided, _, Some(needed)) => {
             format!(
-                "too few requests to tell; about {} would do{}",
+                "too few {} to tell; about {} would do{}",
+                asked::judged(summary),
                 count(needed),
                 super::pauses(summary, "; ")
             )

@@ -84,6 +84,22 @@ fn drift(summary: &Summary) -> String {
         Some([Evidence::Cause(Cause::Drift { from, to, .. })]) => {
             format!("the rate varies between {} and {}", number(*from), rate(*to))
         }
+        Some([Evidence::Cause(Cause::OtherRate { rate: held, other, from_s, to_s })]) => {
+            format!(
+                "the rate is {} from {} to {}, and {} before and after",
+                rate(*other),
+                time(*from_s),
+                time(*to_s),
+                rate(*held)
+            )
+        }
+        Some([Evidence::Cause(Cause::ChangingRate { rate: held, from_s, to_s, .. })]) => {
+            format!("the rate is {} only from {} to {}", rate(*held), time(*from_s), time(*to_s))
+        }
+        Some([Evidence::Cause(Cause::Ramp { at_end, ramp_s, .. })]) => {
+            let (goes, part) = if *at_end { ("falls", "last") } else { ("rises", "first") };
+            format!("the rate {goes} during the {part} {}", time(*ramp_s))
+        }
         _ => "the rate changes".to_owned(),
     }
 }

@@ -168,7 +168,11 @@ fn of(id: &FindingId) -> Vec<Evidence> {
                 let (judge_from_s, judge_for_s) = if at_end { (0.0, 392.0) } else { (8.0, 392.0) };
                 Cause::Ramp { at_end, ramp_s: 8.0, rate: 100.0, judge_from_s, judge_for_s }.into()
             };
-            vec![changing.into(), drift(true), drift(false), ramp(false), ramp(true)]
+            let other = Cause::OtherRate { rate: 100.0, other: 500.0, from_s: 200.0, to_s: 220.0 };
+            let on_off = |regular| Cause::OnOff { on_s: 1.0, off_s: 0.98, regular }.into();
+            let more = [other.into(), on_off(true), on_off(false)];
+            let of_all = [changing.into(), drift(true), drift(false), ramp(false), ramp(true)];
+            of_all.into_iter().chain(more).collect()
         }
         FindingId::Saturation => vec![
             Cause::AllWaiting { users: 50.0, share: 0.83 }.into(),

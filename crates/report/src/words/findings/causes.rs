@@ -23,7 +23,7 @@ pub(super) fn told(of: &Cause) -> Told {
         Cause::ChangingRate { judge_from_s, judge_for_s, .. } => {
             told.and_next(format!("Judge the steady part: --from {judge_from_s}s --for {judge_for_s}s."))
         }
-        Cause::Drift { .. } => {
+        Cause::Drift { .. } | Cause::OtherRate { .. } => {
             told.and_next("Judge a part in which the rate is the same with --from and --for.")
         }
         Cause::Ramp { at_end: false, judge_from_s, .. } => {
@@ -42,6 +42,7 @@ pub(super) fn told(of: &Cause) -> Told {
         | Cause::GeneratorPauses { .. }
         | Cause::LostTime { .. }
         | Cause::RegularPauses { .. }
+        | Cause::OnOff { .. }
         | Cause::RegularPart { .. }
         | Cause::TicksAmongOthers { .. }
         | Cause::FeedbackLoop { .. }
@@ -136,23 +137,37 @@ fn text(of: &Cause) -> String {
         ),
         Cause::GeneratorPauses { n, longest_s, share: of_excess } => format!(
             "The generator stood still {}, for up to {}, then sent all that was held up at once. Few requests were waiting for a \
-             response. Garbage collection or a busy machine do that{}; the times are listed.",
-            plural(*n, "time"),
+             response. Garbage collection or a busy machine does that{}; the times are listed.",
+            times(*n),
             time(*longest_s),
             of_the_excess(*of_excess)
         ),
         Cause::LostTime { n, longest_s, share: of_excess } => format!(
             "The generator stood still {}, for up to {}, and lost the time. All its clients stopped together and went on where they \
-             were; few requests were waiting for a response. A busy machine or a suspended process do that{}; the times are listed.",
-            plural(*n, "time"),
+             were; few requests were waiting for a response. A busy machine or a suspended process does that{}; the times are listed.",
+            times(*n),
             time(*longest_s),
             of_the_excess(*of_excess)
         ),
         Cause::RegularPauses { period_s, length_s } => format!(
             "The generator stands still for about {} every {}, then sends what was held up. Garbage collection or a periodic task of \
-             the machine do that.",
+             the machine does that.",
             time(*length_s),
             time(*period_s)
+        ),
+        Cause::OtherRate { rate: held, other, from_s, to_s } => format!(
+            "The rate is {} from {} to {} after the first start, and {} before and after. A changing rate looks bunched by itself.",
+            rate(*other),
+            time(*from_s),
+            time(*to_s),
+            rate(*held)
+        ),
+        Cause::OnOff { on_s, off_s, regular } => format!(
+            "Requests leave for {}{} and then none do for {}, again and again. A load that is switched on and off does that, or a \
+             generator that stops and makes up for nothing.",
+            time(*on_s),
+            if *regular { "" } else { " on average" },
+            time(*off_s)
         ),
         Cause::RegularPart { part, of, period_s } => format!(
             "{} of {} come one every {} exactly. The others are spread between them. A health check, or a generator of constant rate \
@@ -259,16 +274,24 @@ fn text(of: &Cause) -> String {
 
 /// What pauses make of how much more the headways vary than those of independent users; nothing where they are independent without.
 fn of_the_excess(of: f64) -> String {
-    if of > 0.0 { format!(", and makes {} of the excess", share(of)) } else { String::new() }
+    if of > 0.0 { format!(". Such pauses make {} of the excess", share(of)) } else { String::new() }
+}
+
+fn times(n: u64) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{} times", count(n)) }
 }
 
 const SENT_TWICE: &str = "Together they are not two independent loads but one, sent twice.";
 
 fn saturation(users: f64, effect: &str) -> String {
     format!(
-        "{effect}: the rate is what the target can do. It is not what {} users would send, and a slower target would have met fewer \
+        "{effect}: the rate is what the target can do. It is not what {} would send, and a slower target would have met fewer \
          requests.",
-        whole(users)
+        if users.round() == 1.0 {
+            "an independent user".to_owned()
+        } else {
+            format!("{} users", whole(users))
+        }
     )
 }
 

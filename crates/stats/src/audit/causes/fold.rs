@@ -18,14 +18,20 @@ const EACH: f64 = 0.5;
 const EMPTY: f64 = 0.15;
 /// and so many starts would be expected in it in a piece.
 const EXPECTED: f64 = 20.0;
+/// What is empty for more of a period than this has a tick, and no hole.
+const MOST_EMPTY: f64 = 0.75;
+/// What follows a hole at once is that share of what is missing in it, where it is caught up with.
+const CAUGHT_UP: f64 = 0.5;
+/// Parts after a hole that hold what follows at once.
+const AT_ONCE: usize = 4;
 
 /// What comes back.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Shape {
     /// So many starts at once.
     Spike { per_period: f64 },
-    /// No start for so many nanoseconds.
-    Hole { length: f64 },
+    /// No start for so many nanoseconds; whether what is missing there follows at once.
+    Hole { length: f64, caught_up: bool },
 }
 
 /// What comes back in that period, and the period in nanoseconds more exactly.
@@ -48,20 +54,28 @@ pub(super) fn shape(stretches: &[Vec<i64>], period: f64) -> Option<(Shape, f64)>
     }
     let pieces = folded(starts, period, PERIODS.min(spans));
     let n = pieces.len() as f64;
-    let (mut spike, mut hole, mut mean, mut expected) = (0.0, 0.0, 0.0, 0.0);
+    let (mut spike, mut hole, mut mean, mut expected, mut after) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for bins in &pieces {
         let all: f64 = bins.iter().sum();
         let average = all / BINS as f64;
         let pair = (0..BINS).map(|i| bins[i] + bins[(i + 1) % BINS]).fold(0.0, f64::max);
-        let empty = longest_run(bins, EMPTY * average) as f64;
+        let (begins, length) = longest_run(bins, EMPTY * average);
+        let empty = length as f64;
+        // Of the rate outside of the hole.
+        let usual = all / (BINS - length).max(1) as f64;
+        let follows: f64 = (0..AT_ONCE).map(|i| bins[(begins + length + i) % BINS] - usual).sum();
+        after += follows / (usual * empty).max(1.0) / n;
         mean += average / n;
         spike += (pair - 2.0 * average) / n;
         hole += empty / n;
         expected += empty * average / n;
     }
     let periods = PERIODS.min(spans);
-    if expected >= EXPECTED && hole < 0.5 * BINS as f64 {
-        return Some((Shape::Hole { length: hole * period / BINS as f64 }, period));
+    let caught_up = after >= CAUGHT_UP;
+    // What follows a long hole at once is a tick.
+    let most = if caught_up { 0.5 } else { MOST_EMPTY };
+    if expected >= EXPECTED && hole < most * BINS as f64 {
+        return Some((Shape::Hole { length: hole * period / BINS as f64, caught_up }, period));
     }
     let clear = spike >= CLEAR * (2.0 * mean).sqrt() && spike >= EACH * periods;
     clear.then_some((Shape::Spike { per_period: spike / periods }, period))
@@ -88,12 +102,14 @@ fn sharpness(starts: &[i64], period: f64, periods: f64) -> f64 {
     folded(starts, period, periods).iter().map(squares).sum()
 }
 
-/// The longest run of parts around the circle that hold no more than that.
-fn longest_run(bins: &[f64; BINS], most: f64) -> usize {
-    let (mut run, mut longest) = (0, 0);
+/// Where the longest run of parts around the circle that hold no more than that begins, and how many there are.
+fn longest_run(bins: &[f64; BINS], most: f64) -> (usize, usize) {
+    let (mut run, mut longest) = (0, (0, 0));
     for i in 0..2 * BINS {
         run = if bins[i % BINS] <= most { run + 1 } else { 0 };
-        longest = longest.max(run);
+        if run > longest.1 {
+            longest = ((i + 1 - run) % BINS, run);
+        }
     }
-    longest.min(BINS)
+    (longest.0, longest.1.min(BINS))
 }

@@ -50,6 +50,10 @@ const NEARLY_ALL: f64 = 0.8;
 const BRIEF: f64 = 0.05;
 /// Outside of the gaps headways vary no more (CoV^2) where the gaps are what is wrong with the load.
 const AS_INDEPENDENT: f64 = 1.2;
+/// Gaps that take more than this share of the time are times in which a load is off; it is otherwise about that of independent users if
+/// headways outside of them vary no more (CoV^2) than this: gaps that are not too long for chance are among them.
+const MUCH: f64 = 0.25;
+const ABOUT_AS_INDEPENDENT: f64 = 2.0;
 /// Share of a long gap's missing starts that must follow it at once if a pause of the generator held them up.
 const HELD_UP: f64 = 0.5;
 /// So many times the average in flight when a gap begins: the users wait for the target.
@@ -87,7 +91,7 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every cause, the most specific first.
-pub(crate) static ALL: [(FindingId, Find); 15] = [
+pub(crate) static ALL: [(FindingId, Find); 17] = [
     (FindingId::SameSeed, same_seed),
     (FindingId::InStep, in_step),
     (FindingId::ChangingRate, rate::changing_rate),
@@ -95,12 +99,14 @@ pub(crate) static ALL: [(FindingId, Find); 15] = [
     (FindingId::ConstantRate, constant_rate),
     (FindingId::FixedThink, fixed_think),
     (FindingId::FixedPacing, fixed_pacing),
+    (FindingId::ChangingRate, on_off),
     (FindingId::TimerTicks, timer_ticks),
     (FindingId::ConstantRate, regular_part),
     (FindingId::GeneratorPauses, generator_pauses),
     (FindingId::FeedbackLoop, feedback_loop),
     (FindingId::Interruption, interruption),
     (FindingId::FewUsers, few_users),
+    (FindingId::ChangingRate, rate::beyond_scale),
     (FindingId::ChangingRate, rate::ramp),
     (FindingId::UnknownCause, unknown),
 ];
@@ -332,6 +338,26 @@ fn fixed_pacing(case: &Case) -> Option<Finding> {
     Some(noted(case, found(case, cause, cov, REGULAR_USER)))
 }
 
+/// A load that is switched on and off: at the same instants of each period, or at random for much of the time.
+fn on_off(case: &Case) -> Option<Finding> {
+    if case.pattern() != Pattern::Bunched {
+        return None;
+    }
+    if let Some((fold::Shape::Hole { length, caught_up: false }, period)) = folded(case) {
+        let cause = Cause::OnOff { on_s: (period - length) / 1e9, off_s: length / 1e9, regular: true };
+        return Some(found(case, cause, length / period, EXPLAINS));
+    }
+    let (share, n) = (case.traces.gap_share(), case.traces.long_gaps as f64);
+    let (weight, gaps) = weight(case, |gap| !held_up(case, gap) && !awaited(case, gap));
+    let otherwise = case.traces.variation_outside(case.cov());
+    if share < MUCH || weight < 0.5 || gaps.len() <= FEW_GAPS || otherwise > ABOUT_AS_INDEPENDENT {
+        return None;
+    }
+    let each = case.traces.mean * case.traces.seen() as f64 / n / 1e9;
+    let cause = Cause::OnOff { on_s: (1.0 - share) * each, off_s: share * each, regular: false };
+    Some(Finding { at: times(&gaps), ..found(case, cause, share, MUCH) })
+}
+
 fn timer_ticks(case: &Case) -> Option<Finding> {
     if !case.is_off() && case.pattern() != Pattern::Undecided {
         return None;
@@ -432,7 +458,7 @@ fn held_up(case: &Case, gap: &traces::Gap) -> bool {
 }
 
 fn generator_pauses(case: &Case) -> Option<Finding> {
-    if let Some((fold::Shape::Hole { length }, period)) = folded(case) {
+    if let Some((fold::Shape::Hole { length, caught_up: true }, period)) = folded(case) {
         let cause = Cause::RegularPauses { period_s: period / 1e9, length_s: length / 1e9 };
         return Some(found(case, cause, length / 1e9, period / 1e9));
     }

@@ -15,6 +15,8 @@ const STRAIGHT: f64 = 0.8;
 const END: f64 = 0.1;
 /// where up to them there are so few of the starts to be expected.
 const THIN: f64 = 0.5;
+/// and parts of the time that are next to it.
+const AT_AN_END: usize = 2;
 /// Mean headways by which the end of a ramp is found.
 const BLOCK: f64 = 50.0;
 
@@ -39,27 +41,78 @@ fn steady(parts: &[u64]) -> Option<(std::ops::Range<usize>, f64)> {
     best
 }
 
-/// A rate that is not the same throughout: a ramp, or generators that begin and end at different times.
+/// A rate that is not the same throughout: a ramp, a part of another rate, generators that begin and end at different times.
 pub(super) fn changing_rate(case: &Case) -> Option<Finding> {
-    if case.summary.verdict.pattern_scale_end == Some(ScaleEnd::Drift) {
-        return drift(case);
+    if case.pattern() == Pattern::Independent || !explained(case) {
+        return None;
     }
-    steady_part(case).or_else(|| drift(case).filter(|_| is_smooth(&case.traces.parts) && explained(case)))
+    change(case).or_else(|| drift(case).filter(|_| is_smooth(&case.traces.parts)))
+}
+
+/// Why counts vary more over times longer than those up to which a load is independent. What users do says more.
+pub(super) fn beyond_scale(case: &Case) -> Option<Finding> {
+    let drifts = case.summary.verdict.pattern_scale_end == Some(ScaleEnd::Drift);
+    drifts.then(|| change(case).or_else(|| drift(case)))?
+}
+
+fn change(case: &Case) -> Option<Finding> {
+    ramp(case)
+        .filter(|_| rest_agrees(&case.traces.parts))
+        .or_else(|| steady_part(case))
+        .or_else(|| other_rate(case))
+}
+
+/// Whether all parts but those next to the ends have one rate.
+fn rest_agrees(parts: &[u64]) -> bool {
+    let rest = &parts[AT_AN_END..parts.len() - AT_AN_END];
+    let mean = rest.iter().sum::<u64>() as f64 / rest.len() as f64;
+    rest.iter().all(|&n| (n as f64 - mean).abs() <= far(mean))
+}
+
+/// Neighbouring parts of one other rate, between parts that all have the same.
+fn other_rate(case: &Case) -> Option<Finding> {
+    let parts = &case.traces.parts;
+    let mut sorted = *parts;
+    sorted.sort_unstable();
+    let median = sorted[parts.len() / 2] as f64;
+    let is_other = |n: u64| (n as f64 - median).abs() > far(median);
+    let first = parts.iter().position(|&n| is_other(n))?;
+    let last = parts.iter().rposition(|&n| is_other(n))?;
+    let (within, outside) = (&parts[first..=last], [&parts[..first], &parts[last + 1..]].concat());
+    let more = within[0] as f64 > median;
+    let alike = within.iter().all(|&n| is_other(n) && (n as f64 > median) == more);
+    if first == 0 || last + 1 == parts.len() || 2 * within.len() > parts.len() || !alike {
+        return None;
+    }
+    let mean = outside.iter().sum::<u64>() as f64 / outside.len() as f64;
+    let (from, to) = (case.traces.part(first)[0], case.traces.part(last)[1]);
+    let length = (to - from) / within.len() as f64;
+    // What stood still has gaps, and no low rate.
+    let missing = mean * within.len() as f64 - within.iter().sum::<u64>() as f64;
+    let gaps = case.traces.gaps();
+    let inside = gaps.iter().filter(|gap| gap.from as f64 >= from * 1e9 && gap.to as f64 <= to * 1e9);
+    let still: f64 = inside.map(|gap| gap.length() / 1e9 / length * mean).sum();
+    if outside.iter().any(|&n| (n as f64 - mean).abs() > far(mean)) || still > 0.5 * missing.max(0.0) {
+        return None;
+    }
+    let other = if more { within.iter().max() } else { within.iter().min() };
+    let (rate, other) = (mean / length, *other? as f64 / length);
+    let zero = case.traces.part(0)[0];
+    let cause = Cause::OtherRate { rate, other, from_s: from - zero, to_s: to - zero };
+    let severity = if case.pattern() == Pattern::Bunched { Severity::Warning } else { Severity::Info };
+    Some(Finding { severity, at: vec![[from, to]], ..found(case, cause, other, super::OTHER_RATE) })
 }
 
 /// A steady stretch, with other rates before or after it.
 fn steady_part(case: &Case) -> Option<Finding> {
     let parts = &case.traces.parts;
-    if !matches!(case.pattern(), Pattern::Bunched | Pattern::Undecided) {
+    if !is_not_even(case) {
         return None;
     }
     let (range, mean) = steady(parts)?;
     // What lies outside must all be of another rate: a stall here and there is no change.
     let outside: Vec<usize> = (0..parts.len()).filter(|i| !range.contains(i)).collect();
-    if outside.is_empty()
-        || !outside.iter().all(|&i| (parts[i] as f64 - mean).abs() > far(mean))
-        || !explained(case)
-    {
+    if outside.is_empty() || !outside.iter().all(|&i| (parts[i] as f64 - mean).abs() > far(mean)) {
         return None;
     }
     let (from, to) = (case.traces.part(range.start)[0], case.traces.part(range.end - 1)[1]);
@@ -110,7 +163,7 @@ fn explained(case: &Case) -> bool {
 
 /// The rate by a straight line through its parts, or the least and the most of them; of a load that is not even.
 fn drift(case: &Case) -> Option<Finding> {
-    if !matches!(case.pattern(), Pattern::Bunched | Pattern::Undecided | Pattern::Independent) {
+    if !is_not_even(case) {
         return None;
     }
     let drifts = case.summary.verdict.pattern_scale_end == Some(ScaleEnd::Drift);
@@ -169,13 +222,42 @@ pub(super) fn at_an_end(case: &Case) -> Option<bool> {
     }
 }
 
-/// Gaps at an end are its ramp: up to where starts come as often as later.
-pub(super) fn ramp(case: &Case) -> Option<Finding> {
-    if !matches!(case.pattern(), Pattern::Bunched | Pattern::Undecided | Pattern::Independent) {
+/// Whether only the part next to one end is low, and nothing stood still; true if at the end.
+fn low_end(case: &Case) -> Option<bool> {
+    let parts = &case.traces.parts;
+    if case.traces.long_gaps > 0 {
         return None;
     }
-    let at_end = at_an_end(case)?;
-    let (starts, mean) = (case.traces.from_end(at_end), case.traces.mean_outside());
+    let rest = &parts[AT_AN_END..parts.len() - AT_AN_END];
+    let mean = rest.iter().sum::<u64>() as f64 / rest.len() as f64;
+    let low = |n: u64| mean - n as f64 > far(mean);
+    match (low(parts[0]), low(parts[parts.len() - 1])) {
+        (true, false) => Some(false),
+        (false, true) => Some(true),
+        _ => None,
+    }
+}
+
+/// Mean headway of the parts that are not next to an end, in nanoseconds.
+fn rate_within(case: &Case) -> f64 {
+    let parts = &case.traces.parts;
+    let rest = &parts[AT_AN_END..parts.len() - AT_AN_END];
+    let [from, to] = case.traces.part(0);
+    (to - from) * 1e9 * rest.len() as f64 / (rest.iter().sum::<u64>() as f64).max(1.0)
+}
+
+/// Even and periodic loads have other causes.
+fn is_not_even(case: &Case) -> bool {
+    matches!(case.pattern(), Pattern::Bunched | Pattern::Undecided | Pattern::Independent)
+}
+
+/// Gaps at an end are its ramp, or low counts of the parts there: up to where starts come as often as later.
+pub(super) fn ramp(case: &Case) -> Option<Finding> {
+    if !is_not_even(case) {
+        return None;
+    }
+    let at_end = at_an_end(case).or_else(|| low_end(case))?;
+    let (starts, mean) = (case.traces.from_end(at_end), rate_within(case));
     let until = |block: usize| block as f64 * BLOCK * mean;
     let count = |block: usize| {
         let within = |at: &&i64| (until(block)..until(block + 3)).contains(&(**at as f64));
@@ -187,7 +269,10 @@ pub(super) fn ramp(case: &Case) -> Option<Finding> {
     if block == 0 {
         return None;
     }
-    let ramp_s = until(block) / 1e9;
+    // A rate that rises in a straight line reaches 4/5 of its end there; what is missing up to it tells how long it rises: half of it is.
+    let seen_until = 1.5 * until(block + 3);
+    let missing = seen_until - starts.iter().filter(|&&at| at as f64 <= seen_until).count() as f64 * mean;
+    let ramp_s = until(block).max((2.0 * missing).min(seen_until)) / 1e9;
     let [start, end] = case.traces.span();
     let length = (end - start) as f64 / 1e9;
     let (judge_from_s, judge_for_s) = match at_end {

@@ -196,6 +196,11 @@ impl Traces {
         }
     }
 
+    /// Share of the time that the long gaps take.
+    pub fn gap_share(&self) -> f64 {
+        self.long_sum / self.seen.max(1) as f64
+    }
+
     /// Mean headway outside of the long gaps, in nanoseconds.
     pub fn mean_outside(&self) -> f64 {
         let (all, gaps) = (self.seen.max(1) as f64, self.long_gaps as f64);

@@ -51,6 +51,10 @@ pub enum Cause {
     Drift { from: f64, to: f64, straight: bool, window_s: f64, index: f64 },
     /// Gaps lie together at the beginning or the end: a ramp, and which part to judge.
     Ramp { at_end: bool, ramp_s: f64, rate: f64, judge_from_s: f64, judge_for_s: f64 },
+    /// The rate is another for a part of the time, counted from the first start, and the same before and after it.
+    OtherRate { rate: f64, other: f64, from_s: f64, to_s: f64 },
+    /// Requests leave for some time, and then none do: how long each lasts, in each period or on average.
+    OnOff { on_s: f64, off_s: f64, regular: bool },
     /// So many of the requests per second come one each period.
     RegularPart { part: f64, of: f64, period_s: f64 },
     /// So many leave together each period, among others.

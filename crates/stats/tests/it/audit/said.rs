@@ -40,7 +40,7 @@ const SEEDS: u64 = 10;
 #[test]
 fn pauses_are_named_whatever_the_pattern() {
     for (n, length, catches_up) in
-        [(5, 0.3, true), (8, 0.2, true), (20, 0.2, true), (5, 0.4, false), (1, 0.3, true)]
+        [(5, 0.3, true), (8, 0.2, true), (20, 0.15, true), (20, 0.2, true), (5, 0.4, false), (1, 0.3, true)]
     {
         let name = format!("{n} stops of {length} s, {catches_up}");
         let counts = counts(&name, SEEDS, |seed| odd::stops(seed, 100.0, 400.0, n, length, catches_up));
@@ -59,7 +59,7 @@ fn pauses_are_named_whatever_the_pattern() {
     ));
 }
 
-/// No pause is seen in what has none: the limit is one load in a thousand.
+/// No pause is seen in what has none: the limit is one load in a thousand, and one in eight hundred with two.
 #[test]
 fn independent_arrivals_have_no_pauses() {
     let counts = counts("Poisson", 2 * SEEDS, |seed| odd::drift(seed, 100.0, 400.0, |_| 1.0));
@@ -79,13 +79,54 @@ fn the_grid_is_that_of_the_stamps_and_not_of_times_taken() {
     }
 }
 
-/// Stamps of 1 ms from a clock of 64 ticks a second lie on no grid of whole milliseconds: they keep to ticks, and whether a timer
-/// or the clock that stamps has them the rows do not tell.
+/// Stamps of 1 ms from a clock of 64 steps a second are as coarse as its steps: what keeps to them is the clock.
 #[test]
-fn a_clock_of_64_ticks_a_second_has_ticks() {
-    let counts =
-        counts("64 ticks/s", SEEDS / 2, |seed| odd::coarse(seed, 100.0, 30_000.0, 1.0 / 64.0, false));
-    assert_eq!(of(&counts, "bunched, timer-ticks", ""), SEEDS / 2, "{counts:?}");
+fn a_clock_of_64_steps_a_second_is_no_timer() {
+    for rate in [20.0, 100.0, 300.0] {
+        let name = format!("64 steps/s at {rate}/s");
+        let counts = counts(&name, SEEDS, |seed| odd::coarse(seed, rate, 30_000.0, 1.0 / 64.0, false));
+        assert_eq!(of(&counts, "bunched", "") + of(&counts, "even", ""), 0, "{name}: {counts:?}");
+        assert!(of(&counts, "independent, none", "") >= SEEDS - 1, "{name}: {counts:?}");
+    }
+}
+
+/// A part of the time has another rate: bunched if that is much, independent up to a time scale if it is little.
+#[test]
+fn a_part_of_another_rate_is_named_with_its_time() {
+    for (name, more, pattern) in [("five times", 5.0, "bunched"), ("half more", 1.5, "independent")] {
+        let of_time = |x: f64| if (0.5..0.55).contains(&x) { more } else { 1.0 };
+        let counts = counts(name, SEEDS, |seed| odd::drift(seed, 100.0, 400.0, of_time));
+        assert!(of(&counts, &format!("{pattern}, changing-rate"), "") >= SEEDS - 1, "{name}: {counts:?}");
+    }
+    let summary = audit(&odd::drift(1, 100.0, 400.0, |x| if (0.5..0.55).contains(&x) { 5.0 } else { 1.0 }));
+    let found = finding(&summary, &FindingId::ChangingRate).expect("named");
+    let [Evidence::Cause(Cause::OtherRate { rate, other, from_s, to_s })] = found.evidence[..] else {
+        panic!("{found:?}")
+    };
+    // Six standard errors of the counts, and twentieths of the time.
+    assert!((rate - 100.0).abs() < 3.0 && (other - 500.0).abs() < 30.0, "{rate} {other}");
+    assert!((from_s - 200.0).abs() < 0.5 && (to_s - 220.0).abs() < 0.5, "{from_s} {to_s}");
+}
+
+/// A load that is on for a while and then off keeps to no tick, and its generator is not told off for standing still most of the time.
+#[test]
+fn a_load_that_is_on_and_off_is_neither_a_timer_nor_paused() {
+    for (name, on, off, regular) in [
+        ("1 s on and off", 1.0, 1.0, true),
+        ("0.5 s on, 1 s off", 0.5, 1.0, true),
+        ("1 s on and off at random", 1.0, 1.0, false),
+        ("10 s on and off at random", 10.0, 10.0, false),
+    ] {
+        let counts = counts(name, SEEDS, |seed| odd::on_and_off(seed, 100.0, 800.0, on, off, regular));
+        assert_eq!(of(&counts, "bunched, changing-rate", ""), SEEDS, "{name}: {counts:?}");
+    }
+    let summary = audit(&odd::on_and_off(1, 100.0, 800.0, 0.5, 1.0, true));
+    let found = finding(&summary, &FindingId::ChangingRate).expect("named");
+    let [Evidence::Cause(Cause::OnOff { on_s, off_s, regular: true })] = found.evidence[..] else {
+        panic!("{found:?}")
+    };
+    // Two parts of 128 of the period.
+    assert!((on_s - 0.5).abs() < 0.024 && (off_s - 1.0).abs() < 0.024, "{on_s} {off_s}");
 }
 
 /// The counts of a metronome among Poisson arrivals vary less than theirs alone.
@@ -190,6 +231,21 @@ fn a_short_ramp_is_no_pause() {
             counts.iter().filter(|(said, _)| said.contains("generator-pauses")).map(|(_, n)| n).sum();
         assert_eq!(named + of(&counts, "", "pauses"), 0, "{name}: {counts:?}");
         assert_eq!(of(&counts, "bunched, unknown-cause", ""), 0, "{name}: {counts:?}");
+    }
+    // How long it rises is told by what is missing, some 600 starts of 1,200, from the first start on.
+    for seed in 0..SEEDS {
+        let load = odd::drift(seed, 100.0, 400.0, |x| (x * 33.333).min(1.0));
+        let begun = load.rows[0].started.get().expect("started").as_secs_f64();
+        let rises = (12.0 - begun).powi(2) / 12.0;
+        let summary = audit(&load);
+        let found = finding(&summary, &FindingId::ChangingRate).expect("named");
+        let [Evidence::Cause(Cause::Ramp { at_end: false, ramp_s, rate, .. })] = found.evidence[..] else {
+            panic!("{found:?}")
+        };
+        assert!(
+            (ramp_s - rises).abs() < 2.0 && (rate - 100.0).abs() < 3.0,
+            "{seed}: {ramp_s} of {rises}, {rate}"
+        );
     }
 }
 

@@ -67,6 +67,19 @@ pub fn regular_stops(seed: u64, rate: f64, seconds: f64, period: f64, length: f6
     plain(&mut dice, starts)
 }
 
+/// Poisson arrivals of that rate for so many seconds, and none for so many, again and again; or for times that are exponential.
+pub fn on_and_off(seed: u64, rate: f64, seconds: f64, on: f64, off: f64, regular: bool) -> Load {
+    let mut dice = dice("on and off", seed);
+    let mut starts = Vec::new();
+    let mut at = 0.0;
+    while at < seconds {
+        let [lasts, then] = [on, off].map(|mean| if regular { mean } else { dice.exponential(mean) });
+        starts.extend(poisson(&mut dice, rate, lasts).into_iter().map(|start| at + start));
+        at += lasts + then;
+    }
+    plain(&mut dice, starts)
+}
+
 /// Poisson arrivals whose stamps are cut off to `grid` seconds; times taken are in microseconds, exponential or all the same.
 pub fn coarse(seed: u64, rate: f64, n: f64, grid: f64, constant: bool) -> Load {
     let mut dice = dice("coarse", seed);
