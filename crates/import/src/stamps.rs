@@ -89,6 +89,8 @@ pub(crate) enum Shape {
     Number(Unit),
     /// A date and a time of day.
     Date(Day),
+    /// A time of day alone.
+    Time,
 }
 
 /// Order of the three numbers of a day.
@@ -112,6 +114,9 @@ impl Shape {
                 () if fields.separator == b'/' && a <= 12 => Day::Mdy,
                 () => Day::Dmy,
             }));
+        }
+        if time_of_day(text).is_some() {
+            return Some(Shape::Time);
         }
         let number = decimal(text, 0)?;
         let unit = match number {
@@ -137,6 +142,9 @@ pub(crate) struct StampReader {
     minute: Option<(Minute, i64)>,
     /// Most digits behind the point so far.
     places: u32,
+    /// Of times of day: when the day began, counted from the midnight before the first of them, and the time before.
+    day: i64,
+    before: Option<i64>,
 }
 
 impl StampReader {
@@ -146,9 +154,10 @@ impl StampReader {
         let small = |unit: Unit| decimal(first, unit.power()).is_some_and(|at| (0..EARLIEST).contains(&at));
         let clock = match shape {
             Shape::Number(unit) if small(unit) => Clock::Relative,
+            Shape::Time => Clock::Relative,
             _ => Clock::Unix,
         };
-        StampReader { shape, clock, zone, minute: None, places: 0 }
+        StampReader { shape, clock, zone, minute: None, places: 0, day: DAY, before: None }
     }
 
     /// The instant; none if it is not of the shape, or absurd.
@@ -160,6 +169,7 @@ impl StampReader {
                 None => self.fraction(unit, text)?,
             },
             Shape::Date(day) => self.date(day, text)?,
+            Shape::Time => self.time(text)?,
         };
         match self.clock {
             Clock::Unix => unix(at),
@@ -171,6 +181,19 @@ impl StampReader {
         let at = decimal(text, unit.power())?;
         self.places = self.places.max(places(text));
         Some(at)
+    }
+
+    /// Midnight passes where the time falls by more than half a day; rows may be a little out of order around it.
+    fn time(&mut self, text: &[u8]) -> Option<i64> {
+        let (at, places) = time_of_day(text)?;
+        self.places = self.places.max(places);
+        let since = at - self.before.unwrap_or(at);
+        if since > DAY / 2 {
+            return Some(self.day - DAY + at);
+        }
+        self.day += if since < -DAY / 2 { DAY } else { 0 };
+        self.before = Some(at);
+        Some(self.day + at)
     }
 
     fn date(&mut self, order: Day, text: &[u8]) -> Option<i64> {
@@ -220,7 +243,7 @@ impl StampReader {
     pub(crate) fn resolution(&self) -> Nanos {
         match self.shape {
             Shape::Number(unit) => unit.resolution(self.places),
-            Shape::Date(_) => Unit::S.resolution(self.places),
+            Shape::Date(_) | Shape::Time => Unit::S.resolution(self.places),
         }
     }
 
@@ -229,6 +252,7 @@ impl StampReader {
         match (self.shape, self.clock) {
             (Shape::Number(unit), Clock::Unix) => format!("{} since 1970", unit.name()),
             (Shape::Number(unit), Clock::Relative) => format!("{} since the tool's own zero", unit.name()),
+            (Shape::Time, _) => "times of day without a date".to_owned(),
             (Shape::Date(day), _) => {
                 let order = match day {
                     Day::Ymd => "year first",
@@ -240,6 +264,28 @@ impl StampReader {
             }
         }
     }
+}
+
+/// Nanoseconds of a day.
+const DAY: i64 = 86_400_000_000_000;
+
+/// Nanoseconds since midnight of `22:13:20` or `22:13:20.015`, and the digits behind its point.
+fn time_of_day(text: &[u8]) -> Option<(i64, u32)> {
+    let end = text.iter().position(|b| matches!(b, b'.' | b',')).unwrap_or(text.len());
+    let mut parts = text[..end].split(|&b| b == b':');
+    let mut part = |most: i64| {
+        let digits = parts.next().filter(|digits| (1..=2).contains(&digits.len()))?;
+        int(digits).filter(|n| (0..=most).contains(n) && digits[0].is_ascii_digit())
+    };
+    // 60 is a leap second.
+    let (hour, minute, second) = (part(23)?, part(59)?, part(60)?);
+    let fraction = text.get(end + 1..).unwrap_or_default();
+    let digits = fraction.len().min(9);
+    if parts.next().is_some() || !fraction.iter().all(u8::is_ascii_digit) || end + 1 == text.len() {
+        return None;
+    }
+    let part = if digits > 0 { int(&fraction[..digits])? * 10_i64.pow(9 - digits as u32) } else { 0 };
+    Some((((hour * 60 + minute) * 60 + second) * 1_000_000_000 + part, digits as u32))
 }
 
 /// A date and time of day, cut into numbers.
@@ -374,6 +420,19 @@ mod tests {
         assert_eq!((stamps.clock(), stamps.read(b"0.25")), (Clock::Relative, Some(Nanos(250_000_000))));
         assert_eq!((stamps.read(b"-1"), stamps.read(b"1700000000")), (None, None));
         assert_eq!(stamps.words(), "s since the tool's own zero");
+    }
+
+    #[test]
+    fn times_of_day_pass_midnight() {
+        let texts = ["23:59:58", "23:59:59.5", "00:00:01", "23:59:59", "0:00:02,25", "12:00:00"];
+        let mut stamps = StampReader::new(Shape::guess(b"23:59:58").unwrap(), TimeZone::UTC, b"23:59:58");
+        let read = texts.map(|text| stamps.read(text.as_bytes()).unwrap().0 / 1_000_000);
+        let first = read[0];
+        assert_eq!(read.map(|at| at - first), [0, 1_500, 3_000, 1_000, 4_250, 43_202_000]);
+        assert_eq!((stamps.clock(), stamps.resolution()), (Clock::Relative, Nanos::from_millis(10)));
+        for no in ["24:00:00", "1:2", "1:2:3:4", "01:02:61", "-1:00:00", "01:02:03.", "01:02:0x", "::"] {
+            assert_eq!(Shape::guess(no.as_bytes()), None, "{no}");
+        }
     }
 
     proptest! {
