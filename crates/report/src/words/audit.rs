@@ -109,6 +109,9 @@ pub fn is_too_coarse(summary: &Summary) -> bool {
 pub fn brief_pattern(summary: &Summary) -> Answer {
     let share = summary.audit.as_ref().and_then(|audit| audit.resolution.rate_x_q);
     let meaning = match (summary.verdict.pattern, share) {
+        (Pattern::Undecided, _) if summary.arrivals.n > 0 && summary.arrivals.max == Some(0.0) => {
+            format!("cannot tell: all {} have one stamp", judged(summary))
+        }
         (Pattern::Bunched, _) => "more clustered than independent users".into(),
         (Pattern::Even, _) => "more regular than independent users".into(),
         (_, Some(share)) if is_too_coarse(summary) => {

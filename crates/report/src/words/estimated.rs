@@ -5,7 +5,7 @@
 use super::why;
 use crate::format::{count, percentile, rate, share, time};
 use headway_stats::Summary;
-use headway_stats::summary::{DependsOn, P99Off, Pattern, Stated, Why};
+use headway_stats::summary::{DependsOn, P99Off, Stated, Why};
 
 /// Where the reason stands why there is no estimate.
 const PATH: &str = "audit.estimated";
@@ -14,13 +14,10 @@ const PATH: &str = "audit.estimated";
 pub fn brief(summary: &Summary) -> Option<String> {
     match summary.audit.as_ref()?.estimated.as_ref() {
         Some(off) => Some(short(off)),
-        None => summary.not_computed.get(PATH).map(|reason| match reason.why {
-            // With independent users still fewer would wait.
-            Why::NoQueue { .. } if summary.verdict.pattern == Pattern::Bunched => {
-                "p99 hardly touched: few requests waited for others".to_owned()
-            }
-            _ => format!("p99 off by an unknown amount: {}", because(reason)),
-        }),
+        None => summary
+            .not_computed
+            .get(PATH)
+            .map(|reason| format!("p99 off by an unknown amount: {}", because(reason))),
     }
 }
 

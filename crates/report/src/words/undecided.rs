@@ -39,7 +39,7 @@ pub(super) fn why(summary: &Summary) -> String {
 }
 
 /// Where the load was not the same throughout, a longer run would not decide either.
-fn unsteady(summary: &Summary) -> Option<&'static str> {
+pub(super) fn unsteady(summary: &Summary) -> Option<&'static str> {
     let found = |id: FindingId| summary.verdict.findings.iter().any(|finding| finding.id == id);
     let audited = summary.audit.is_some();
     if audited && found(FindingId::ChangingRate) {

@@ -54,7 +54,7 @@ pub(in crate::words) fn longest_gaps(n: u64, longest_s: f64, pattern: Pattern, o
     };
     if pattern == otherwise {
         return format!(
-            "There {} of independent users; without {} the pattern is {is} too",
+            "{} too long for independent users; without {} the pattern is {is} too",
             pauses(n, longest_s),
             them(n)
         );
@@ -65,11 +65,11 @@ pub(in crate::words) fn longest_gaps(n: u64, longest_s: f64, pattern: Pattern, o
     }
 }
 
-/// So many of that length at most, too long: `are 5 pauses of up to 300 ms, longer than those`.
+/// `5 pauses of up to 300 ms are`.
 fn pauses(n: u64, longest_s: f64) -> String {
     match n {
-        1 => format!("is a pause of {}, longer than those", time(longest_s)),
-        n => format!("are {} pauses of up to {}, longer than those", count(n), time(longest_s)),
+        1 => format!("A pause of {} is", time(longest_s)),
+        n => format!("{} pauses of up to {} are", count(n), time(longest_s)),
     }
 }
 

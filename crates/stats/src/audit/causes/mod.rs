@@ -35,7 +35,7 @@ const WAITS: f64 = 0.95;
 const LOOP: f64 = 0.002;
 /// A part of the time whose starts differ by more than this share from those of the steady parts has another rate; or
 /// by this many standard errors of a Poisson count, if that is more.
-const OTHER_RATE: f64 = 0.2;
+const OTHER_RATE: f64 = 0.1;
 const OTHER_RATE_ERRORS: f64 = 5.0;
 /// Fewest twentieths of the time in a row that make a steady stretch.
 const STEADY_PARTS: usize = 6;
@@ -68,8 +68,8 @@ const REGULAR_USER: f64 = 0.2;
 const CONSTANT: f64 = 0.5;
 
 /// Users come in rotation if the number of starts from one of a user to its next varies by less than this share of how much the time
-/// between them does,
-const IN_ROTATION: f64 = 0.5;
+/// between them does: that varies with the schedule too. Users of their own pace count more of the others the longer they take.
+const IN_ROTATION: f64 = 0.8;
 /// and that time by no less than this share of what a sum of so many headways does: a pacing of its own would vary less.
 const AS_A_SUM: f64 = 0.5;
 /// Users are released together if this share of the batches has one size.
@@ -107,7 +107,7 @@ pub(crate) static ALL: [(FindingId, Find); 17] = [
     (FindingId::Interruption, interruption),
     (FindingId::FewUsers, few_users),
     (FindingId::ChangingRate, rate::beyond_scale),
-    (FindingId::ChangingRate, rate::ramp),
+    (FindingId::ChangingRate, rate::at_ends),
     (FindingId::UnknownCause, unknown),
 ];
 
@@ -395,7 +395,7 @@ fn regular_part(case: &Case) -> Option<Finding> {
 
 /// Excess of the squared CoV, and the share of it that gaps too long for chance account for.
 fn long_gaps(case: &Case) -> Option<f64> {
-    if case.traces.long_gaps == 0 || case.n() == 0 || rate::at_an_end(case).is_some() {
+    if case.traces.long_gaps == 0 || case.n() == 0 || rate::at_the_ends(case).is_some() {
         return None;
     }
     // Pauses in a load that is not bunched by them need no excess to be told.

@@ -17,6 +17,8 @@ const END: f64 = 0.1;
 const THIN: f64 = 0.5;
 /// and parts of the time that are next to it.
 const AT_AN_END: usize = 2;
+/// A part of the time in the midst has another rate if it differs by this share.
+const MUCH: f64 = 0.2;
 /// Mean headways by which the end of a ramp is found.
 const BLOCK: f64 = 50.0;
 
@@ -64,9 +66,8 @@ fn change(case: &Case) -> Option<Finding> {
 
 /// Whether all parts but those next to the ends have one rate.
 fn rest_agrees(parts: &[u64]) -> bool {
-    let rest = &parts[AT_AN_END..parts.len() - AT_AN_END];
-    let mean = rest.iter().sum::<u64>() as f64 / rest.len() as f64;
-    rest.iter().all(|&n| (n as f64 - mean).abs() <= far(mean))
+    let mean = rate_within_parts(parts);
+    parts[AT_AN_END..parts.len() - AT_AN_END].iter().all(|&n| (n as f64 - mean).abs() <= far(mean))
 }
 
 /// Neighbouring parts of one other rate, between parts that all have the same.
@@ -75,7 +76,8 @@ fn other_rate(case: &Case) -> Option<Finding> {
     let mut sorted = *parts;
     sorted.sort_unstable();
     let median = sorted[parts.len() / 2] as f64;
-    let is_other = |n: u64| (n as f64 - median).abs() > far(median);
+    // As much as no drift of independent users' counts that has no other name.
+    let is_other = |n: u64| (n as f64 - median).abs() > far(median).max(MUCH * median);
     let first = parts.iter().position(|&n| is_other(n))?;
     let last = parts.iter().rposition(|&n| is_other(n))?;
     let (within, outside) = (&parts[first..=last], [&parts[..first], &parts[last + 1..]].concat());
@@ -206,20 +208,42 @@ fn is_smooth(parts: &[u64]) -> bool {
     squares > 3.0 * mean * parts.len() as f64 && steps < 2.0 * SMOOTH * squares
 }
 
-/// Whether the long gaps lie together at the beginning, or at the end, with hardly a start up to the last of them; true if at the end.
-pub(super) fn at_an_end(case: &Case) -> Option<bool> {
+/// Whether the long gaps lie together at the beginning, at the end, or at both, with hardly a start up to them.
+pub(super) fn at_the_ends(case: &Case) -> Option<[bool; 2]> {
     let gaps = case.traces.gaps();
     let [start, end] = case.traces.span();
     let (length, mean) = ((end - start) as f64, case.traces.mean_outside());
     let thin = |n: u64, time: i64| (time as f64) < END * length && (n as f64) < THIN * time as f64 / mean;
-    let (first, last) = (gaps.first()?, gaps.last()?);
-    if thin(last.before + 1, last.to - start) {
-        Some(false)
-    } else if thin(case.traces.seen() - first.before, end - first.from) {
-        Some(true)
-    } else {
-        None
-    }
+    let all = case.traces.seen();
+    let at_begin = gaps.iter().take_while(|gap| thin(gap.before + 1, gap.to - start)).count();
+    let at_end = gaps.iter().rev().take_while(|gap| thin(all - gap.before, end - gap.from)).count();
+    (!gaps.is_empty() && at_begin + at_end >= gaps.len()).then_some([at_begin > 0, at_end > 0])
+}
+
+/// At which one end they lie; true if at the end.
+fn at_an_end(case: &Case) -> Option<bool> {
+    at_the_ends(case).filter(|[begin, end]| begin != end).map(|[_, end]| end)
+}
+
+/// A ramp at an end; or ramps at both, beside a steady stretch.
+pub(super) fn at_ends(case: &Case) -> Option<Finding> {
+    let parts = &case.traces.parts;
+    let both = || {
+        let mean = rate_within_parts(parts);
+        let low = |n: u64| mean - n as f64 > far(mean);
+        let ([start, end], [from, to]) = (case.traces.span(), case.traces.part(0));
+        let part = ((to - from) * 1e9) as i64;
+        let gaps = case.traces.gaps();
+        let there = gaps.iter().all(|gap| gap.to - start <= part || end - gap.from <= part);
+        (there && low(parts[0]) && low(parts[parts.len() - 1])).then(|| steady_part(case))?
+    };
+    ramp(case).or_else(both)
+}
+
+/// Mean count of the parts that are not next to an end.
+fn rate_within_parts(parts: &[u64]) -> f64 {
+    let rest = &parts[AT_AN_END..parts.len() - AT_AN_END];
+    rest.iter().sum::<u64>() as f64 / rest.len() as f64
 }
 
 /// Whether only the part next to one end is low, and nothing stood still; true if at the end.
@@ -228,8 +252,7 @@ fn low_end(case: &Case) -> Option<bool> {
     if case.traces.long_gaps > 0 {
         return None;
     }
-    let rest = &parts[AT_AN_END..parts.len() - AT_AN_END];
-    let mean = rest.iter().sum::<u64>() as f64 / rest.len() as f64;
+    let mean = rate_within_parts(parts);
     let low = |n: u64| mean - n as f64 > far(mean);
     match (low(parts[0]), low(parts[parts.len() - 1])) {
         (true, false) => Some(false),
@@ -240,10 +263,8 @@ fn low_end(case: &Case) -> Option<bool> {
 
 /// Mean headway of the parts that are not next to an end, in nanoseconds.
 fn rate_within(case: &Case) -> f64 {
-    let parts = &case.traces.parts;
-    let rest = &parts[AT_AN_END..parts.len() - AT_AN_END];
     let [from, to] = case.traces.part(0);
-    (to - from) * 1e9 * rest.len() as f64 / (rest.iter().sum::<u64>() as f64).max(1.0)
+    (to - from) * 1e9 / rate_within_parts(&case.traces.parts).max(f64::MIN_POSITIVE)
 }
 
 /// Even and periodic loads have other causes.
@@ -252,7 +273,7 @@ fn is_not_even(case: &Case) -> bool {
 }
 
 /// Gaps at an end are its ramp, or low counts of the parts there: up to where starts come as often as later.
-pub(super) fn ramp(case: &Case) -> Option<Finding> {
+fn ramp(case: &Case) -> Option<Finding> {
     if !is_not_even(case) {
         return None;
     }

@@ -201,6 +201,12 @@ fn users_in_rotation_are_not_told_off_for_a_pacing() {
         let counts = counts(&name, SEEDS, |seed| odd::rotation(seed, 100.0, 20_000.0, threads, false));
         assert!(of(&counts, "independent, none", "") >= SEEDS - 1, "{name}: {counts:?}");
     }
+    // The order in which they become free changes it by the standard deviation of what they take: 2, 5 and 10 starts.
+    for mean in [0.02, 0.05, 0.1] {
+        let name = format!("100 threads of {mean} s");
+        let counts = counts(&name, SEEDS, |seed| odd::pool(seed, 100.0, 20_000.0, 100, mean));
+        assert!(of(&counts, "independent, none", "") >= SEEDS - 1, "{name}: {counts:?}");
+    }
     let counts = counts("even rotation", 5, |seed| odd::rotation(seed, 100.0, 20_000.0, 100, true));
     assert_eq!(of(&counts, "even, constant-rate", ""), 5, "{counts:?}");
 }
@@ -246,6 +252,21 @@ fn a_short_ramp_is_no_pause() {
             (ramp_s - rises).abs() < 2.0 && (rate - 100.0).abs() < 3.0,
             "{seed}: {ramp_s} of {rises}, {rate}"
         );
+    }
+}
+
+/// At both ends too, and where one of two generators begins and ends later than the other.
+#[test]
+fn ramps_at_both_ends_are_no_pauses() {
+    let both = counts("up and down in 10 s", SEEDS, |seed| {
+        odd::drift(seed, 100.0, 400.0, |x| (x * 40.0).min((1.0 - x) * 40.0).min(1.0))
+    });
+    let later = counts("8 s later", SEEDS, |seed| odd::two_generators(seed, 50.0, 400.0, 8.0));
+    for counts in [&both, &later] {
+        assert_eq!(of(counts, "", "generator-pauses") + of(counts, "", "pauses"), 0, "{counts:?}");
+        let named: u64 =
+            counts.iter().filter(|(said, _)| said.contains("changing-rate")).map(|(_, n)| n).sum();
+        assert!(named >= SEEDS - 1, "{counts:?}");
     }
 }
 

@@ -124,6 +124,29 @@ pub fn rotation(seed: u64, rate: f64, n: f64, threads: u32, even: bool) -> Load 
     load(rows.collect(), u64::from(threads), 1, Nanos::from_millis(1))
 }
 
+/// Threads that take the next event of one shared Poisson schedule as they become free, the first that was before the others.
+pub fn pool(seed: u64, rate: f64, n: f64, threads: usize, mean: f64) -> Load {
+    let mut dice = dice("pool", seed);
+    let starts = poisson(&mut dice, rate, n / rate);
+    let mut free = vec![0.0_f64; threads];
+    let mut all = Vec::new();
+    for at in starts {
+        let first = (0..threads).min_by(|&a, &b| free[a].total_cmp(&free[b])).expect("threads");
+        let at = f64::max(at, free[first]);
+        free[first] = at + dice.exponential(mean);
+        all.push(row(at, free[first], first as u32, 0));
+    }
+    load(all, threads as u64, 1, Nanos::from_millis(1))
+}
+
+/// Two Poisson generators, the second of which begins and ends that much later.
+pub fn two_generators(seed: u64, rate: f64, seconds: f64, later: f64) -> Load {
+    let mut dice = dice("two generators", seed);
+    let mut starts = poisson(&mut dice, rate, seconds);
+    starts.extend(poisson(&mut dice, rate, seconds).into_iter().map(|at| at + later));
+    plain(&mut dice, starts)
+}
+
 /// Threads of which `together` are released at once each time that so many wait (a rendezvous); stamps of 1 ms.
 pub fn rendezvous(seed: u64, rounds: u64, together: u32) -> Load {
     let mut dice = dice("rendezvous", seed);
