@@ -145,6 +145,8 @@ pub(crate) struct StampReader {
     /// Of times of day: when the day began, counted from the midnight before the first of them, and the time before.
     day: i64,
     before: Option<i64>,
+    /// Of dates whose order only their look tells: the last one.
+    guessed: Option<[i16; 3]>,
 }
 
 impl StampReader {
@@ -157,7 +159,13 @@ impl StampReader {
             Shape::Time => Clock::Relative,
             _ => Clock::Unix,
         };
-        StampReader { shape, clock, zone, minute: None, places: 0, day: DAY, before: None }
+        StampReader { shape, clock, zone, minute: None, places: 0, day: DAY, before: None, guessed: None }
+    }
+
+    /// The same of a shape that was guessed: what contradicts the order of a date is not read.
+    pub(crate) fn guessed(shape: Shape, zone: TimeZone, first: &[u8]) -> StampReader {
+        let date = Split::of(first).filter(|date| shape == Shape::Date(Day::Mdy) && date.day[1] <= 12);
+        StampReader { guessed: date.map(|date| date.day), ..StampReader::new(shape, zone, first) }
     }
 
     /// The instant; none if it is not of the shape, or absurd.
@@ -198,6 +206,9 @@ impl StampReader {
 
     fn date(&mut self, order: Day, text: &[u8]) -> Option<i64> {
         let fields = Split::of(text)?;
+        if self.guessed.is_some_and(|before| before != fields.day) {
+            self.next_day(fields.day)?;
+        }
         let [a, b, c] = fields.day;
         let (year, month, day) = match order {
             Day::Ymd => (a, b, c),
@@ -223,6 +234,24 @@ impl StampReader {
         began.checked_add(i64::from(second))?.checked_mul(1_000_000_000)?.checked_add(fields.nanos)
     }
 
+    /// Another date: none if it follows the last one day first, and lies weeks from it month first.
+    #[cold]
+    fn next_day(&mut self, date: [i16; 3]) -> Option<()> {
+        let before = self.guessed.unwrap_or(date);
+        let jump = |month: usize, day: usize| {
+            // About: months of 31 days.
+            let days = |d: [i16; 3]| (i32::from(d[2]) * 12 + i32::from(d[month])) * 31 + i32::from(d[day]);
+            (days(date) - days(before)).abs()
+        };
+        const WEEKS: i32 = 20;
+        if jump(0, 1) > WEEKS && jump(1, 0) <= 4 {
+            return None;
+        }
+        // A day above the twelfth shows that the look was right.
+        self.guessed = (date[1] <= 12).then_some(date);
+        Some(())
+    }
+
     /// When a minute began, in seconds since 1970.
     fn begin(&self, [year, month, day, hour, minute]: [i16; 5], offset: Option<i64>) -> Option<i64> {
         let small = |n: i16| i8::try_from(n).ok();
@@ -232,6 +261,11 @@ impl StampReader {
             Some(offset) => Some(TimeZone::UTC.to_timestamp(local).ok()?.as_second() - offset),
             None => Some(self.zone.to_timestamp(local).ok()?.as_second()),
         }
+    }
+
+    /// Whether only the look of dates tells their order.
+    pub(crate) fn is_guessed(&self) -> bool {
+        self.guessed.is_some()
     }
 
     /// What they count from.
@@ -260,7 +294,8 @@ impl StampReader {
                     Day::Mdy => "month first",
                 };
                 let zone = self.zone.iana_name().unwrap_or("the zone given");
-                format!("dates, {order}, in {zone} where they name no zone")
+                let by_look = if self.guessed.is_some() { " by their look" } else { "" };
+                format!("dates, {order}{by_look}, in {zone} where they name no zone")
             }
         }
     }
@@ -420,6 +455,31 @@ mod tests {
         assert_eq!((stamps.clock(), stamps.read(b"0.25")), (Clock::Relative, Some(Nanos(250_000_000))));
         assert_eq!((stamps.read(b"-1"), stamps.read(b"1700000000")), (None, None));
         assert_eq!(stamps.words(), "s since the tool's own zero");
+    }
+
+    /// A date that follows the one before if days come first, and lies a month from it if months do, is not read month first.
+    #[test]
+    fn dates_that_contradict_their_look_are_not_read() {
+        let read = |texts: &[&str]| {
+            let first = texts[0].as_bytes();
+            let mut stamps = StampReader::guessed(Shape::guess(first).unwrap(), TimeZone::UTC, first);
+            (
+                texts.iter().map(|text| stamps.read(text.as_bytes()).is_some()).collect::<Vec<_>>(),
+                stamps.words(),
+            )
+        };
+        let (all, words) = read(&["04/03/2023 23:59:59", "05/03/2023 00:00:00", "04/03/2023 23:59:59"]);
+        assert_eq!(all, [true, false, true]);
+        assert!(words.starts_with("dates, month first by their look"), "{words}");
+        for fine in [
+            ["03/04/2023 23:59:59", "03/05/2023 00:00:00"],
+            ["03/12/2023 23:59:59", "03/13/2023 00:00:00"],
+            ["12/31/2023 23:59:59", "01/01/2024 00:00:00"],
+            ["01/31/2023 23:59:59", "02/01/2023 00:00:00"],
+            ["31/01/2023 23:59:59", "01/02/2023 00:00:00"],
+        ] {
+            assert_eq!(read(&fine).0, [true, true], "{fine:?}");
+        }
     }
 
     #[test]

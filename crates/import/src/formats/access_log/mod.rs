@@ -45,7 +45,7 @@ impl Format for AccessLog {
     }
 
     fn about(&self) -> &'static str {
-        "nginx, Apache, Envoy and HAProxy access logs: their default formats, others by --log-format"
+        "access logs of nginx, Apache, Envoy and HAProxy; other formats by --log-format"
     }
 
     fn recognise(&self, head: &[u8]) -> bool {

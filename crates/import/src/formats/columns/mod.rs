@@ -28,7 +28,7 @@ impl Format for Columns {
     }
 
     fn about(&self) -> &'static str {
-        "any CSV, or JSON lines by their keys, with --columns start=COLUMN,elapsed=COLUMN,label=COLUMN,thread=COLUMN"
+        "any CSV or JSON lines, --columns start=COLUMN,elapsed=COLUMN,label=COLUMN"
     }
 
     fn recognise(&self, _: &[u8]) -> bool {
@@ -39,7 +39,7 @@ impl Format for Columns {
         let spec = Spec::parse(options.columns.as_deref().unwrap_or_default())?;
         let unit = |key| match spec.find(key).and_then(|part| part.written) {
             Some(Written::In(unit)) => unit,
-            Some(Written::Iso) | None => Unit::Ms,
+            Some(Written::Iso | Written::Date(_)) | None => Unit::Ms,
         };
         Ok(Box::new(ColumnsReader {
             path: path.to_path_buf(),
@@ -280,11 +280,26 @@ impl ColumnsReader {
         };
         let stamps = match known {
             Some(stamps) => stamps,
-            None => known.insert(StampReader::new(shape(part, text)?, self.zone.clone(), text)),
+            None => known.insert({
+                let said = matches!(part.written, Some(Written::Date(_)));
+                let (shape, zone) = (shape(part, text)?, self.zone.clone());
+                match said {
+                    true => StampReader::new(shape, zone, text),
+                    false => StampReader::guessed(shape, zone, text),
+                }
+            }),
         };
         match stamps.read(text) {
             Some(at) => Ok(Some(at)),
-            None => Err(Wrong::Row(format!("{EXPECTED}, {}, as {}", stamps.words(), part.text))),
+            None => {
+                let words = stamps.words();
+                let hint = if stamps.is_guessed() {
+                    "; KEY:dmy=COLUMN reads dates day first, KEY:mdy=COLUMN month first"
+                } else {
+                    ""
+                };
+                Err(Wrong::Row(format!("{EXPECTED}, {words}, as {}{hint}", part.text)))
+            }
         }
     }
 }
@@ -303,6 +318,10 @@ fn shape(part: &Part, text: &[u8]) -> Result<Shape, Wrong> {
     match part.written {
         Some(Written::In(unit)) if decimal(text, 0).is_some() => Ok(Shape::Number(unit)),
         Some(Written::In(_)) => Err(row("a number")),
+        Some(Written::Date(day)) => match Shape::guess(text) {
+            Some(Shape::Date(_)) => Ok(Shape::Date(day)),
+            _ => Err(row("a date and time such as 15/03/2012 18:30:03.100")),
+        },
         Some(Written::Iso) => match Shape::guess(text) {
             Some(shape @ (Shape::Date(_) | Shape::Time)) => Ok(shape),
             _ => Err(row("a date and time such as 2012-03-15T18:30:03.100Z")),

@@ -162,6 +162,25 @@ fn a_date_and_a_time_may_be_two_columns() {
 }
 
 #[test]
+fn the_order_of_a_date_may_be_said() {
+    const TEXT: &str = "04/03/2023 23:59:59.5,a\n05/03/2023 00:00:00.5,a\n";
+    let at = |columns: &str| {
+        let (rows, _) = read(columns, TEXT).unwrap();
+        let first = rows.records.first().map_or(0, |r| r.intended.0);
+        (rows.records.iter().map(|r| (r.intended.0 - first) / 1_000_000).collect::<Vec<_>>(), rows)
+    };
+    assert_eq!(at("start:dmy=1").0, [0, 1_000]);
+    assert_eq!(at("start:mdy=1").0, [0, 2_505_601_000]);
+    let (guessed, rows) = at("start=1");
+    assert_eq!((guessed, rows.unreadable), (vec![0], 1));
+    assert!(
+        rows.examples[0].expected.contains("KEY:dmy=COLUMN reads dates day first"),
+        "{:?}",
+        rows.examples
+    );
+}
+
+#[test]
 fn keys_of_json_are_columns() {
     let text = "{\"at\":1331861403.25,\"http\":{\"ms\":12.5,\"code\":503},\"a.b\":\"x\"}\n\
                 {\"a.b\":null,\"http\":{\"code\":200,\"ms\":3},\"at\":1331861404.5,\"more\":[1]}\nno\n{\"at\":1331861404.5}\n";

@@ -155,6 +155,8 @@ fn without_bom(row: &[u8]) -> &[u8] {
 enum Wrong {
     Width(usize),
     Stamp,
+    /// Its date contradicts the order that its file seems to have.
+    Order,
     /// The column of that name is not what it should be.
     Column(&'static str, &'static str),
 }
@@ -167,6 +169,10 @@ impl Wrong {
                 format!("{} columns as in {origin}, not {width}", layout.width)
             }
             Wrong::Stamp => format!("{EXPECTED} as timeStamp (column {})", layout.stamp + 1),
+            Wrong::Order => format!(
+                "{EXPECTED}, month first, as timeStamp; --columns start:dmy=timeStamp,elapsed=elapsed,label=label,thread=threadName,\
+                 success=success reads dates day first"
+            ),
             Wrong::Column(name, expected) => format!("{expected} as {name}"),
         }
     }
@@ -184,7 +190,11 @@ fn sample<'a>(layout: &Layout, clock: &mut Clock, row: &Fields<'a>) -> Result<Sa
     let number = |column, name| bytes(field(column)).ok_or(Wrong::Column(name, BYTES));
     let some_span = |column, name| span_or_none(field(column)).ok_or(Wrong::Column(name, SPAN));
     Ok(Sample {
-        stamp: clock.read(field(layout.stamp)).ok_or(Wrong::Stamp)?,
+        stamp: match clock.read(field(layout.stamp)) {
+            Some(stamp) => stamp,
+            None if clock.is_guessed() => return Err(Wrong::Order),
+            None => return Err(Wrong::Stamp),
+        },
         elapsed: span(field(layout.elapsed)).ok_or(Wrong::Column("elapsed", SPAN))?,
         idle: span_or_none(field(layout.idle)).unwrap_or_default(),
         latency: match field(layout.latency) {
@@ -208,6 +218,12 @@ fn sample<'a>(layout: &Layout, clock: &mut Clock, row: &Fields<'a>) -> Result<Sa
 }
 
 impl Clock {
+    /// Whether only the look of dates tells their order.
+    #[cold]
+    fn is_guessed(&self) -> bool {
+        matches!(self, Clock::Dates(dates) if dates.is_guessed())
+    }
+
     #[inline]
     fn read(&mut self, text: &[u8]) -> Option<Nanos> {
         match self {
@@ -215,7 +231,7 @@ impl Clock {
             Clock::Dates(dates) => dates.read(text),
             Clock::Unknown(zone) => {
                 if let Some(shape) = Shape::guess(text).filter(|shape| *shape != Shape::Number(Unit::Ms)) {
-                    let mut dates = StampReader::new(shape, zone.clone(), text);
+                    let mut dates = StampReader::guessed(shape, zone.clone(), text);
                     let at = dates.read(text)?;
                     *self = Clock::Dates(Box::new(dates));
                     return Some(at);
