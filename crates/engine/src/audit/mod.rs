@@ -25,6 +25,8 @@ mod outliers;
 mod second_pass;
 mod setup;
 mod spec;
+#[cfg(test)]
+mod tests;
 mod trace;
 mod unused;
 mod watch;
