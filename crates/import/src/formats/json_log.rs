@@ -266,7 +266,10 @@ mod tests {
     const AT: i64 = 1_700_000_000_000_000_000;
     const MS: i64 = 1_000_000;
 
-    fn shown(text: &str) -> (Vec<(i64, i64, u16, String)>, Rows, Facts) {
+    /// Start since [`AT`] and response time in milliseconds, status, label.
+    type Row = (i64, i64, u16, String);
+
+    fn shown(text: &str) -> (Vec<Row>, Rows, Facts) {
         assert!(JsonLog.recognise(text.as_bytes()), "{text}");
         let (rows, facts) = read_all(&JsonLog, text.as_bytes(), &Options::default());
         let label = |step: u16| rows.tables.labels.as_slice()[usize::from(step)].clone();

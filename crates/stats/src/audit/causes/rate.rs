@@ -278,7 +278,7 @@ fn ramp(case: &Case) -> Option<Finding> {
         return None;
     }
     let at_end = at_an_end(case).or_else(|| low_end(case))?;
-    let (starts, mean) = (case.traces.from_end(at_end), rate_within(case));
+    let (starts, mean) = (case.traces.next_to_end(at_end), rate_within(case));
     let until = |block: usize| block as f64 * BLOCK * mean;
     let count = |block: usize| {
         let within = |at: &&i64| (until(block)..until(block + 3)).contains(&(**at as f64));

@@ -241,7 +241,7 @@ impl Traces {
     }
 
     /// Distances of the first starts from the beginning, or of the last from the end, nearest first.
-    pub fn from_end(&self, end: bool) -> Vec<i64> {
+    pub fn next_to_end(&self, end: bool) -> Vec<i64> {
         match end {
             true => self.lasts.iter().rev().map(|at| self.span.end.0 - at).collect(),
             false => self.stretches.first().into_iter().flatten().map(|at| at - self.span.start.0).collect(),

@@ -164,7 +164,7 @@ fn drift_is_drift() {
     let slopes: [(&str, Of); 3] = [
         ("5 % up", |x| 0.95 + 0.1 * x),
         ("10 % up", |x| 0.9 + 0.2 * x),
-        ("10 % down and up", |x| 1.0 + 0.1 * (6.283_185 * x).cos()),
+        ("10 % down and up", |x| 1.0 + 0.1 * (std::f64::consts::TAU * x).cos()),
     ];
     for (name, of_time) in slopes {
         let counts = counts(name, SEEDS, |seed| odd::drift(seed, 10.0, 3600.0, of_time));
@@ -176,7 +176,7 @@ fn drift_is_drift() {
     }
     let steep: [(&str, Of); 3] = [
         ("20 % up", |x| 0.8 + 0.4 * x),
-        ("20 % down and up", |x| 1.0 + 0.2 * (6.283_185 * x).cos()),
+        ("20 % down and up", |x| 1.0 + 0.2 * (std::f64::consts::TAU * x).cos()),
         ("50 % up", |x| 0.5 + x),
     ];
     for (name, of_time) in steep {
