@@ -183,6 +183,27 @@ mod tests {
     }
 
     #[test]
+    fn the_load_to_send_instead_is_in_the_unit_that_was_judged() {
+        let mut summary = Summary { audit: Some(Audit::default()), ..Summary::default() };
+        summary.arrivals.rate = Some(25.0);
+        assert_eq!(instead(&summary).unwrap(), "headway run -R 25.0 URL sends like independent users");
+        let finding = |cause: Cause| headway_stats::summary::Finding {
+            evidence: vec![cause.into()],
+            ..Default::default()
+        };
+        let ramp =
+            Cause::Ramp { at_end: false, ramp_s: 8.0, rate: 26.5, judge_from_s: 8.0, judge_for_s: 99.0 };
+        summary.verdict.findings = vec![finding(ramp)];
+        assert_eq!(instead(&summary).unwrap(), "headway run -R 26.5 URL sends like independent users");
+        summary.verdict.findings = vec![finding(Cause::SessionsJudged { sessions: 1_500, requests: 7_500 })];
+        summary.audit = Some(Audit { stream: Stream::Sessions, ..Audit::default() });
+        assert_eq!(
+            instead(&summary).unwrap(),
+            "headway run -R 25.0 SCENARIO (sessions of 5.00 requests), or -R 125 URL for requests alone"
+        );
+    }
+
+    #[test]
     fn no_cause_of_a_tool_has_two_pieces_of_advice_and_each_fits_three_lines() {
         for (i, (tool, causes, text)) in ALL.iter().enumerate() {
             assert!(text.len() <= 3 * 60, "{text}");
