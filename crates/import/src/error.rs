@@ -51,6 +51,16 @@ pub enum Error {
         /// Where the starts are to be had.
         instead: &'static str,
     },
+    /// It is known, and another command, or an option, reads it.
+    #[error("{}: {what}. {instead}", path.display())]
+    Elsewhere {
+        /// Which file.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+        /// What reads it.
+        instead: &'static str,
+    },
     /// It is a database that cannot be read.
     #[error("{}: {why}", path.display())]
     Database {

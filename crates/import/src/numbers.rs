@@ -69,6 +69,19 @@ fn exponent(text: &[u8], places: u32) -> Option<i64> {
     (n.abs() < 9e18).then_some(n.round() as i64)
 }
 
+/// A number with a decimal comma, written with a point; none if it is not one.
+pub(crate) fn with_point(text: &[u8]) -> Option<Vec<u8>> {
+    let comma = text.iter().position(|&b| b == b',')?;
+    let (whole, behind) = (&text[..comma], &text[comma + 1..]);
+    let whole = whole.strip_prefix(b"-").unwrap_or(whole);
+    let is_number = |digits: &[u8]| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    (is_number(whole) && is_number(behind)).then(|| {
+        let mut pointed = text.to_vec();
+        pointed[comma] = b'.';
+        pointed
+    })
+}
+
 /// How many digits stand behind the point.
 pub(crate) fn places(text: &[u8]) -> u32 {
     let behind = text.iter().rposition(|&b| b == b'.').map_or(&[][..], |point| &text[point + 1..]);
@@ -112,6 +125,15 @@ mod tests {
             assert_eq!(decimal(no.as_bytes(), 9), None, "{no:?}");
         }
         assert_eq!((places(b"12"), places(b"1.250"), places(b"10:00:01.25Z")), (0, 3, 2));
+    }
+
+    #[test]
+    fn decimal_commas() {
+        assert_eq!(with_point(b"1700000000,012").as_deref(), Some(&b"1700000000.012"[..]));
+        assert_eq!(with_point(b"-1,5").as_deref(), Some(&b"-1.5"[..]));
+        for no in ["1", "1.5", "1,234,567", ",5", "1,", "a,b", "1.000,5", "2012-03-15 18:30:03,100", ""] {
+            assert_eq!(with_point(no.as_bytes()), None, "{no}");
+        }
     }
 
     proptest! {

@@ -89,6 +89,8 @@ pub(crate) enum Shape {
     Number(Unit),
     /// A date and a time of day.
     Date(Day),
+    /// A time of day alone.
+    Time,
 }
 
 /// Order of the three numbers of a day.
@@ -112,6 +114,9 @@ impl Shape {
                 () if fields.separator == b'/' && a <= 12 => Day::Mdy,
                 () => Day::Dmy,
             }));
+        }
+        if time_of_day(text).is_some() {
+            return Some(Shape::Time);
         }
         let number = decimal(text, 0)?;
         let unit = match number {
@@ -137,6 +142,11 @@ pub(crate) struct StampReader {
     minute: Option<(Minute, i64)>,
     /// Most digits behind the point so far.
     places: u32,
+    /// Of times of day: when the day began, counted from the midnight before the first of them, and the time before.
+    day: i64,
+    before: Option<i64>,
+    /// Of dates whose order only their look tells: the last one.
+    guessed: Option<[i16; 3]>,
 }
 
 impl StampReader {
@@ -146,9 +156,16 @@ impl StampReader {
         let small = |unit: Unit| decimal(first, unit.power()).is_some_and(|at| (0..EARLIEST).contains(&at));
         let clock = match shape {
             Shape::Number(unit) if small(unit) => Clock::Relative,
+            Shape::Time => Clock::Relative,
             _ => Clock::Unix,
         };
-        StampReader { shape, clock, zone, minute: None, places: 0 }
+        StampReader { shape, clock, zone, minute: None, places: 0, day: DAY, before: None, guessed: None }
+    }
+
+    /// The same of a shape that was guessed: what contradicts the order of a date is not read.
+    pub(crate) fn guessed(shape: Shape, zone: TimeZone, first: &[u8]) -> StampReader {
+        let date = Split::of(first).filter(|date| shape == Shape::Date(Day::Mdy) && date.day[1] <= 12);
+        StampReader { guessed: date.map(|date| date.day), ..StampReader::new(shape, zone, first) }
     }
 
     /// The instant; none if it is not of the shape, or absurd.
@@ -160,6 +177,7 @@ impl StampReader {
                 None => self.fraction(unit, text)?,
             },
             Shape::Date(day) => self.date(day, text)?,
+            Shape::Time => self.time(text)?,
         };
         match self.clock {
             Clock::Unix => unix(at),
@@ -173,8 +191,24 @@ impl StampReader {
         Some(at)
     }
 
+    /// Midnight passes where the time falls by more than half a day; rows may be a little out of order around it.
+    fn time(&mut self, text: &[u8]) -> Option<i64> {
+        let (at, places) = time_of_day(text)?;
+        self.places = self.places.max(places);
+        let since = at - self.before.unwrap_or(at);
+        if since > DAY / 2 {
+            return Some(self.day - DAY + at);
+        }
+        self.day += if since < -DAY / 2 { DAY } else { 0 };
+        self.before = Some(at);
+        Some(self.day + at)
+    }
+
     fn date(&mut self, order: Day, text: &[u8]) -> Option<i64> {
         let fields = Split::of(text)?;
+        if self.guessed.is_some_and(|before| before != fields.day) {
+            self.next_day(fields.day)?;
+        }
         let [a, b, c] = fields.day;
         let (year, month, day) = match order {
             Day::Ymd => (a, b, c),
@@ -200,6 +234,24 @@ impl StampReader {
         began.checked_add(i64::from(second))?.checked_mul(1_000_000_000)?.checked_add(fields.nanos)
     }
 
+    /// Another date: none if it follows the last one day first, and lies weeks from it month first.
+    #[cold]
+    fn next_day(&mut self, date: [i16; 3]) -> Option<()> {
+        let before = self.guessed.unwrap_or(date);
+        let jump = |month: usize, day: usize| {
+            // About: months of 31 days.
+            let days = |d: [i16; 3]| (i32::from(d[2]) * 12 + i32::from(d[month])) * 31 + i32::from(d[day]);
+            (days(date) - days(before)).abs()
+        };
+        const WEEKS: i32 = 20;
+        if jump(0, 1) > WEEKS && jump(1, 0) <= 4 {
+            return None;
+        }
+        // A day above the twelfth shows that the look was right.
+        self.guessed = (date[1] <= 12).then_some(date);
+        Some(())
+    }
+
     /// When a minute began, in seconds since 1970.
     fn begin(&self, [year, month, day, hour, minute]: [i16; 5], offset: Option<i64>) -> Option<i64> {
         let small = |n: i16| i8::try_from(n).ok();
@@ -211,6 +263,11 @@ impl StampReader {
         }
     }
 
+    /// Whether only the look of dates tells their order.
+    pub(crate) fn is_guessed(&self) -> bool {
+        self.guessed.is_some()
+    }
+
     /// What they count from.
     pub(crate) fn clock(&self) -> Clock {
         self.clock
@@ -220,7 +277,7 @@ impl StampReader {
     pub(crate) fn resolution(&self) -> Nanos {
         match self.shape {
             Shape::Number(unit) => unit.resolution(self.places),
-            Shape::Date(_) => Unit::S.resolution(self.places),
+            Shape::Date(_) | Shape::Time => Unit::S.resolution(self.places),
         }
     }
 
@@ -229,6 +286,7 @@ impl StampReader {
         match (self.shape, self.clock) {
             (Shape::Number(unit), Clock::Unix) => format!("{} since 1970", unit.name()),
             (Shape::Number(unit), Clock::Relative) => format!("{} since the tool's own zero", unit.name()),
+            (Shape::Time, _) => "times of day without a date".to_owned(),
             (Shape::Date(day), _) => {
                 let order = match day {
                     Day::Ymd => "year first",
@@ -236,10 +294,33 @@ impl StampReader {
                     Day::Mdy => "month first",
                 };
                 let zone = self.zone.iana_name().unwrap_or("the zone given");
-                format!("dates, {order}, in {zone} where they name no zone")
+                let by_look = if self.guessed.is_some() { " by their look" } else { "" };
+                format!("dates, {order}{by_look}, in {zone} where they name no zone")
             }
         }
     }
+}
+
+/// Nanoseconds of a day.
+const DAY: i64 = 86_400_000_000_000;
+
+/// Nanoseconds since midnight of `22:13:20` or `22:13:20.015`, and the digits behind its point.
+fn time_of_day(text: &[u8]) -> Option<(i64, u32)> {
+    let end = text.iter().position(|b| matches!(b, b'.' | b',')).unwrap_or(text.len());
+    let mut parts = text[..end].split(|&b| b == b':');
+    let mut part = |most: i64| {
+        let digits = parts.next().filter(|digits| (1..=2).contains(&digits.len()))?;
+        int(digits).filter(|n| (0..=most).contains(n) && digits[0].is_ascii_digit())
+    };
+    // 60 is a leap second.
+    let (hour, minute, second) = (part(23)?, part(59)?, part(60)?);
+    let fraction = text.get(end + 1..).unwrap_or_default();
+    let digits = fraction.len().min(9);
+    if parts.next().is_some() || !fraction.iter().all(u8::is_ascii_digit) || end + 1 == text.len() {
+        return None;
+    }
+    let part = if digits > 0 { int(&fraction[..digits])? * 10_i64.pow(9 - digits as u32) } else { 0 };
+    Some((((hour * 60 + minute) * 60 + second) * 1_000_000_000 + part, digits as u32))
 }
 
 /// A date and time of day, cut into numbers.
@@ -374,6 +455,44 @@ mod tests {
         assert_eq!((stamps.clock(), stamps.read(b"0.25")), (Clock::Relative, Some(Nanos(250_000_000))));
         assert_eq!((stamps.read(b"-1"), stamps.read(b"1700000000")), (None, None));
         assert_eq!(stamps.words(), "s since the tool's own zero");
+    }
+
+    /// A date that follows the one before if days come first, and lies a month from it if months do, is not read month first.
+    #[test]
+    fn dates_that_contradict_their_look_are_not_read() {
+        let read = |texts: &[&str]| {
+            let first = texts[0].as_bytes();
+            let mut stamps = StampReader::guessed(Shape::guess(first).unwrap(), TimeZone::UTC, first);
+            (
+                texts.iter().map(|text| stamps.read(text.as_bytes()).is_some()).collect::<Vec<_>>(),
+                stamps.words(),
+            )
+        };
+        let (all, words) = read(&["04/03/2023 23:59:59", "05/03/2023 00:00:00", "04/03/2023 23:59:59"]);
+        assert_eq!(all, [true, false, true]);
+        assert!(words.starts_with("dates, month first by their look"), "{words}");
+        for fine in [
+            ["03/04/2023 23:59:59", "03/05/2023 00:00:00"],
+            ["03/12/2023 23:59:59", "03/13/2023 00:00:00"],
+            ["12/31/2023 23:59:59", "01/01/2024 00:00:00"],
+            ["01/31/2023 23:59:59", "02/01/2023 00:00:00"],
+            ["31/01/2023 23:59:59", "01/02/2023 00:00:00"],
+        ] {
+            assert_eq!(read(&fine).0, [true, true], "{fine:?}");
+        }
+    }
+
+    #[test]
+    fn times_of_day_pass_midnight() {
+        let texts = ["23:59:58", "23:59:59.5", "00:00:01", "23:59:59", "0:00:02,25", "12:00:00"];
+        let mut stamps = StampReader::new(Shape::guess(b"23:59:58").unwrap(), TimeZone::UTC, b"23:59:58");
+        let read = texts.map(|text| stamps.read(text.as_bytes()).unwrap().0 / 1_000_000);
+        let first = read[0];
+        assert_eq!(read.map(|at| at - first), [0, 1_500, 3_000, 1_000, 4_250, 43_202_000]);
+        assert_eq!((stamps.clock(), stamps.resolution()), (Clock::Relative, Nanos::from_millis(10)));
+        for no in ["24:00:00", "1:2", "1:2:3:4", "01:02:61", "-1:00:00", "01:02:03.", "01:02:0x", "::"] {
+            assert_eq!(Shape::guess(no.as_bytes()), None, "{no}");
+        }
     }
 
     proptest! {

@@ -13,6 +13,7 @@ use crate::connects::ConnectsKept;
 use crate::delays::{Delays, Ended, from_start};
 use crate::effect::Joined;
 use crate::merge::Merge;
+use crate::pauses::Pauses;
 use crate::phase::Measured;
 use crate::requests::Requests;
 use crate::series::{Level, Recent, Series};
@@ -34,6 +35,8 @@ pub struct Analysis {
     measured: Measured,
     starts: Merge<Start>,
     arrivals: ArrivalsKept,
+    /// Of another tool's rows.
+    pauses: Option<Pauses>,
     streams: Streams,
     /// How much later than another tool's request was due one that was due before it may start.
     behind: Nanos,
@@ -79,6 +82,9 @@ impl Analysis {
         let known = if foreign.is_some() { Known::Nothing } else { known };
         let ours = foreign.is_none();
         let behind = foreign.as_ref().map_or(Nanos::ZERO, |foreign| foreign.behind.min(PATIENCE));
+        let judged = foreign.as_ref().map(|f| f.judged.clone().unwrap_or_else(|| setup.measured.clone()));
+        let pauses = judged.zip(setup.rate).filter(|(_, rate)| *rate > 0.0);
+        let pauses = pauses.map(|(judged, rate)| Pauses::new(judged, rate, setup.resolution));
         let arrivals = ArrivalsKept::new(measured, &setup, foreign);
         let sources = setup.sources.max(1);
         let streams = arrivals.streams(sources);
@@ -94,6 +100,7 @@ impl Analysis {
             starts: Merge::new(sources),
             requests,
             arrivals,
+            pauses,
             streams,
             behind,
             connects: setup.connects.then(|| ConnectsKept::new(&setup, measured)),
@@ -157,6 +164,9 @@ impl Analysis {
     pub(crate) fn start(&mut self, start: &Start) {
         let plan = self.setup.plan.as_ref();
         self.series.started(start.started);
+        if let Some(pauses) = &mut self.pauses {
+            pauses.start(start, &self.arrivals);
+        }
         self.arrivals.started(start, plan);
         self.streams.push(0, start, false, plan);
         self.started_all += 1;
@@ -175,7 +185,7 @@ impl Analysis {
 
     fn take_starts(&mut self, batch: &Batch) {
         let source = usize::from(batch.source);
-        let Analysis { setup, starts, arrivals, streams, series, recent, loops, .. } = self;
+        let Analysis { setup, starts, arrivals, streams, series, recent, loops, pauses, .. } = self;
         let plan = setup.plan.as_ref();
         let (mut delays, mut effect) = (self.delays.as_mut(), self.effect.as_mut());
         let (requests, thresholds) = (&mut self.requests, &mut self.thresholds);
@@ -185,6 +195,9 @@ impl Analysis {
             }
             if let Some(effect) = &mut effect {
                 effect.started(start);
+            }
+            if let Some(pauses) = pauses {
+                pauses.start(start, arrivals);
             }
             arrivals.started(start, plan);
         };

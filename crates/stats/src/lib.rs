@@ -48,6 +48,7 @@ mod missing;
 mod moments;
 mod pattern;
 mod pattern_stats;
+mod pauses;
 mod phase;
 mod replay;
 mod requests;

@@ -21,11 +21,17 @@ use headway_base::Nanos;
 pub(crate) const Z95: f64 = 1.96;
 
 /// Standard errors by which an index must fall short of 1: half a percent of independent loads do by chance.
-const CLEARLY: f64 = 2.576;
+pub(crate) const CLEARLY: f64 = 2.576;
 
 /// With fewer arrivals the distance from an exponential law cannot be shown to be within its bound: of Poisson arrivals it
 /// is 0.8/sqrt(n) in the median, and its interval reaches 1.36/sqrt(n) further.
 const FEWEST: f64 = 6_000.0;
+
+/// Of independent loads of so many arrivals nearly all are shown to be so: fewer are not foretold to do.
+const ENOUGH: f64 = 10_000.0;
+
+/// What fewer arrivals show is too uncertain for a number that would decide.
+const FORETELLS: f64 = 2_000.0;
 
 /// More arrivals than so many times those seen are not foretold.
 const FORETOLD: f64 = 100.0;
@@ -125,6 +131,19 @@ fn rounded_up(n: f64) -> u64 {
     ((n / unit).ceil() * unit) as u64
 }
 
+/// A slow change of the rate accounts for this share of what counts over long windows vary by.
+const DRIFT_EXPLAINS: f64 = 0.5;
+
+/// Whether counts vary more over long windows because the rate changes slowly: independent users of the rates by twentieths would
+/// have counts that vary about as much.
+fn drifts(measures: &Measures, rows: &[RuleResult]) -> bool {
+    let Some(cv2) = measures.drift() else { return false };
+    let above = rows.iter().zip(&measures.rungs).filter(|(row, _)| fails(row) == Some(Pattern::Bunched));
+    let explained =
+        |rung: &Rung| rung.window as f64 / measures.mean * cv2 >= DRIFT_EXPLAINS * (rung.index - 1.0);
+    above.into_iter().all(|(_, rung)| explained(rung))
+}
+
 fn judged(measures: &Measures, t: &Tolerances) -> Judged {
     let share = measures.distinct_share();
     let rows: Vec<RuleResult> = measures.rungs.iter().map(|rung| counts(rung, share, t)).collect();
@@ -157,10 +176,12 @@ fn judged(measures: &Measures, t: &Tolerances) -> Judged {
     let open = rules.iter().any(|row| row.outcome != RuleOutcome::Pass);
     let shown = ladder.iter().take_while(|&&outcome| outcome == RuleOutcome::Pass).count();
     let even = |is: bool| is.then_some(Pattern::Even);
-    let waves = fails(&line).map(|_| if below.is_some() { Pattern::Even } else { Pattern::Bunched });
+    // A line alone does not tell whether queues look longer or shorter.
+    let waves = fails(&line).map(|_| measures.direction().unwrap_or(Pattern::Periodic));
     let independent = (shown > 0 && !open).then_some(Pattern::Independent);
+    let drifts = independent.is_some() && bunched && drifts(measures, &rows);
     let pattern = None
-        .or(bunched.then_some(Pattern::Bunched))
+        .or((bunched && !drifts).then_some(Pattern::Bunched))
         .or(cov.filter(|&cov| cov == Pattern::Bunched))
         .or(even(below == Some(0)))
         .or(cov)
@@ -174,12 +195,14 @@ fn judged(measures: &Measures, t: &Tolerances) -> Judged {
     let needs = (pattern == Pattern::Undecided)
         .then(|| {
             let open = rules.iter().chain(rows.first()).filter(|row| row.outcome == RuleOutcome::Undecided);
-            let least = if measures.coarse { 0.0 } else { FEWEST };
+            let least = if measures.coarse { 0.0 } else { ENOUGH };
+            let open = open.filter(|_| n >= FORETELLS || measures.coarse);
             open.map(|row| needed(row, n)).fold(least, f64::max)
         })
         .filter(|&needs| needs > n && needs < FORETOLD * n.max(FEWEST));
     let first_open = rows.get(shown).and_then(|row| row.interval);
     let ends = match (pattern, first_open) {
+        (Pattern::Independent, _) if drifts => Some(ScaleEnd::Drift),
         (Pattern::Independent, _) if below.is_some() => Some(ScaleEnd::Fewer),
         (Pattern::Independent, Some([low, _])) if low > 1.0 => Some(ScaleEnd::More),
         (Pattern::Independent, _) => Some(ScaleEnd::Length),
@@ -200,31 +223,48 @@ fn judged(measures: &Measures, t: &Tolerances) -> Judged {
     }
 }
 
-/// The pattern, with and without the longest headways where those are too long for chance (independent users make one
-/// beyond (ln n + 3) means in one load of twenty). One pause must not hide that a load is even, nor may it be overlooked:
-/// independent is what is so with it.
+/// A load with its pauses cut out of the time, and when they were, in nanoseconds.
+pub(crate) struct Apart<'a> {
+    pub kept: &'a ArrivalsKept,
+    pub arrivals: ArrivalsResult,
+    /// When it ended on its own time.
+    pub until: Nanos,
+    pub at: Vec<[i64; 2]>,
+}
+
+/// The pattern, with and without the longest headways where those are too long for chance. One pause must not hide that a load
+/// is even, nor may it be overlooked. In another tool's rows pauses are cut out one by one; of a run the twentieths that
+/// hold its longest headways are left out (independent users make one beyond (ln n + 3) means in one load of twenty).
 pub(crate) fn pattern(
     kept: &ArrivalsKept,
     arrivals: &ArrivalsResult,
     tolerances: &Tolerances,
     send_cost: Option<Nanos>,
+    (foreign, apart): (bool, Option<&Apart>),
 ) -> Judged {
     if arrivals.gaps.mean().is_none() {
         return Judged::default();
     }
-    let measures = Measures::new(kept, arrivals, tolerances, send_cost, &[]);
+    let measures = Measures::new(kept, arrivals, tolerances, send_cost, SEGMENTS, &[]);
     let with = judged(&measures, tolerances);
+    let seconds = |at: &[i64; 2]| at.map(|ns| ns as f64 / 1e9);
+    if let Some(apart) = apart {
+        let filled = apart.kept.measured.filled(apart.until).max(1);
+        let cut = Measures::new(apart.kept, &apart.arrivals, tolerances, send_cost, filled, &[]);
+        let at = apart.at.iter().map(seconds).collect();
+        return if 2 * cut.n < measures.n { with } else { between(with, judged(&cut, tolerances), at) };
+    }
     let long = ((measures.n as f64).ln() + 3.0) * measures.mean;
     let gaps: Vec<_> = kept.longest.iter().filter(|gap| gap.length as f64 > long).copied().collect();
-    if gaps.is_empty() {
+    if gaps.is_empty() || foreign {
         return with;
     }
-    let apart = Measures::new(kept, arrivals, tolerances, send_cost, &gaps);
+    let apart = Measures::new(kept, arrivals, tolerances, send_cost, SEGMENTS, &gaps);
     if 2 * apart.n < measures.n {
         return with;
     }
     let without = judged(&apart, tolerances);
-    let mut at: Vec<[f64; 2]> = gaps.iter().map(|g| [g.from as f64 / 1e9, g.to as f64 / 1e9]).collect();
+    let mut at: Vec<[f64; 2]> = gaps.iter().map(|g| seconds(&[g.from, g.to])).collect();
     at.sort_by(|a, b| a[0].total_cmp(&b[0]));
     match (with.pattern, without.pattern) {
         (with, without) if with == without => {}
@@ -237,6 +277,21 @@ pub(crate) fn pattern(
         _ => {}
     }
     with
+}
+
+/// The pattern of another tool's load: it is told with its pauses, so that one that is independent between them may be called so.
+/// Bunched by its pauses it is bunched.
+fn between(with: Judged, without: Judged, at: Vec<[f64; 2]>) -> Judged {
+    match (with.pattern, without.pattern) {
+        (Pattern::Bunched, Pattern::Bunched) => with,
+        (_, Pattern::Even)
+        | (Pattern::Undecided, Pattern::Bunched | Pattern::Independent | Pattern::Periodic) => {
+            Judged { without: Some((with.pattern, at)), ..without }
+        }
+        // Of what the pauses leave there may be too little to tell.
+        (pattern, Pattern::Undecided) => Judged { without: Some((pattern, at)), ..with },
+        (_, otherwise) => Judged { without: Some((otherwise, at)), ..with },
+    }
 }
 
 /// Twentieths of the measured phase that hold none of these stretches.

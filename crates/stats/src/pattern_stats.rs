@@ -13,11 +13,12 @@ use crate::intervals::{SEGMENTS, half_width};
 use crate::ks;
 use crate::ladder::Rung;
 use crate::moments::Moments;
-use crate::pattern::{Z95, apart_from};
+use crate::pattern::{CLEARLY, Z95, apart_from};
 use crate::setup::Tolerances;
 use crate::spectrum::Line;
-use crate::summary::Interval;
+use crate::summary::{Interval, Pattern};
 use headway_base::Nanos;
+use statrs::function::gamma::gamma_ur;
 
 /// The 5 % point of Kolmogorov's law (1933): the distribution function lies within it over sqrt(n) of the sample's. Where
 /// the mean is fitted it is rather too much.
@@ -28,6 +29,9 @@ const SENDS: f64 = 10.0;
 
 /// The counts of a load that repeats itself have a smaller index than this over some windows.
 const REPEATED: f64 = 0.5;
+
+/// One independent load in a thousand has counts by twentieths that vary so much.
+const CHANCE_OF_DRIFT: f64 = 0.001;
 
 /// Fewest headways of a segment that have a CoV.
 const FEWEST: u64 = 10;
@@ -67,6 +71,13 @@ pub(crate) struct Measures {
     pub line: Option<Line>,
     /// How long the load is, in nanoseconds.
     length: f64,
+    /// Starts of each segment.
+    parts: Vec<f64>,
+}
+
+/// Probability of a larger value of chi-squared.
+fn chi_squared_beyond(freedom: f64, x: f64) -> f64 {
+    if x > 0.0 { gamma_ur(0.5 * freedom, 0.5 * x) } else { 1.0 }
 }
 
 fn law(kept: &ArrivalsKept, segment: &StartSegment) -> Moments {
@@ -74,16 +85,18 @@ fn law(kept: &ArrivalsKept, segment: &StartSegment) -> Moments {
 }
 
 impl Measures {
-    /// The statistics of all headways, or without the segments that hold some of them.
+    /// The statistics of the headways of the first `filled` segments, without those that hold some headways.
     pub fn new(
         kept: &ArrivalsKept,
         arrivals: &ArrivalsResult,
         tolerances: &Tolerances,
         send_cost: Option<Nanos>,
+        filled: usize,
         without: &[LongGap],
     ) -> Measures {
         let stretches: Vec<[i64; 2]> = without.iter().map(|gap| [gap.from, gap.to]).collect();
-        let keep = apart_from(kept, &stretches);
+        let mut keep = apart_from(kept, &stretches);
+        keep[filled..].fill(false);
         let segments: Vec<&StartSegment> =
             kept.segments.iter().zip(keep).filter(|(_, keep)| *keep).map(|(s, _)| s).collect();
         let mut gaps = Moments::default();
@@ -100,6 +113,7 @@ impl Measures {
             rungs: rungs.into_iter().filter(|r| r.window as f64 >= 10.0 * ABOUT * mean).collect(),
             line: kept.scales.line,
             length: mean * gaps.n as f64,
+            parts: segments.iter().map(|s| s.started as f64).collect(),
             ..Measures::default()
         };
         if !arrivals.coarse {
@@ -121,6 +135,26 @@ impl Measures {
     /// The share of the headways that are not repetitions of earlier ones.
     pub fn distinct_share(&self) -> f64 {
         self.repeats().map_or(1.0, |period| (period / self.length).min(1.0))
+    }
+
+    /// The squared CoV of the rate by twentieths, beyond what counts of independent users vary by: where that is more than
+    /// chance, the rate is not the same throughout.
+    pub fn drift(&self) -> Option<f64> {
+        let k = self.parts.len() as f64;
+        let mean = self.parts.iter().sum::<f64>() / k;
+        let squares: f64 = self.parts.iter().map(|n| (n - mean).powi(2)).sum();
+        // Counts of a Poisson process: the sum over the mean is chi-squared.
+        (k >= 10.0 && mean > 0.0 && chi_squared_beyond(k - 1.0, squares / mean) < CHANCE_OF_DRIFT)
+            .then(|| ((squares / (k - 1.0) - mean) / (mean * mean)).max(0.0))
+    }
+
+    /// Whether the counts vary more, or less, than those of independent users: by the index or the CoV that is the furthest from 1
+    /// in its own standard errors; none where none is clearly so.
+    pub fn direction(&self) -> Option<Pattern> {
+        let rungs = self.rungs.iter().map(|rung| (rung.index - 1.0) / rung.se(self.distinct_share()));
+        let cov = self.cov.filter(|cov| cov.half > 0.0).map(|cov| (cov.value - 1.0) / cov.half * Z95);
+        let most = rungs.chain(cov).fold(0.0, |most: f64, z| if z.abs() > most.abs() { z } else { most });
+        (most.abs() > CLEARLY).then_some(if most > 0.0 { Pattern::Bunched } else { Pattern::Even })
     }
 
     fn headways_into(

@@ -25,6 +25,13 @@ const FEWEST: f64 = 50.0;
 /// 30,000 arrivals may miss.
 pub(crate) const CHANCE: f64 = 0.005;
 
+/// A line of a comb may be so likely by chance, since it stands at a known place,
+const LINE_OF_A_COMB: f64 = 1e-4;
+/// and so many of them have to be seen.
+const MOST_OF_A_COMB: f64 = 0.75;
+/// The strongest line may be so many times the lowest.
+const MOST_LINES: usize = 400;
+
 /// Correlation of the counts with those a period later from which a load repeats itself.
 const REPEATS: f64 = 0.7;
 
@@ -65,7 +72,7 @@ impl fmt::Debug for Spectrum {
 /// The strongest line.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Line {
-    /// In nanoseconds.
+    /// Of the lowest line of the comb that this one belongs to, in nanoseconds.
     pub period: f64,
     /// Relative amplitude: the rate goes as 1 + a cos(2 pi t / period).
     pub amplitude: f64,
@@ -178,13 +185,14 @@ impl Spectrum {
         // Where it lies between the two frequencies, from their ratio.
         let [low, high] = [at(place) - level, at(place + 1) - level].map(|x| x.max(0.0).sqrt());
         let off = if low + high > 0.0 { high / (low + high) } else { 0.0 };
+        let cycles = place as f64 + off;
+        let lowest = if p < CHANCE { lowest_of_comb(cycles, last, k, at) } else { cycles };
         let sinc = |x: f64| if x == 0.0 { 1.0 } else { (PI * x).sin() / (PI * x) };
         let seen = sinc(off).powi(2) + sinc(1.0 - off).powi(2);
-        let cycles = place as f64 + off;
         let damped = sinc(cycles / self.block as f64);
         let power = (level * (pair - 2.0)).max(0.0);
         let line = Line {
-            period: self.block as f64 * self.step as f64 / cycles,
+            period: self.block as f64 * self.step as f64 / lowest,
             amplitude: (4.0 * power / n / seen).sqrt() / damped,
             se: (2.0 / (n * k) * (1.0 + 1.0 / power.max(0.1)) / seen).sqrt() / damped,
             p: p.min(1.0),
@@ -211,6 +219,30 @@ impl Spectrum {
         let [a, b] = [r[near], r[near + 1]].map(|x| f64::from(x.max(0.0)));
         Some((near as f64 + b / (a + b)) * self.step as f64)
     }
+}
+
+/// What returns once a period has lines at all its multiples, of which any may be the strongest, and the lowest may be too weak to
+/// be seen (a pause and what it held up make good for each other over long times). So the period is told by how far apart lines
+/// are: the strongest has `cycles` per block, and of its parts that is the smallest which has nearly all of its multiples
+/// around the strongest as lines.
+fn lowest_of_comb(cycles: f64, last: usize, k: f64, at: impl Fn(usize) -> f64 + Copy) -> f64 {
+    let seen = |line: f64| {
+        let place = line as usize;
+        if place < 2 || place + 1 >= last {
+            return None;
+        }
+        let pair = (place - 1..=place + 1).map(|i| at(i) + at(i + 1)).fold(0.0, f64::max);
+        Some(beyond(2.0 * k, k * pair / level_near(place, last, k, at)) < LINE_OF_A_COMB)
+    };
+    let comb = |&parts: &usize| {
+        let base = cycles / parts as f64;
+        let around = (parts.div_ceil(2)..=parts + parts / 2).filter(|j| *j != parts);
+        let lines: Vec<bool> = around.filter_map(|j| seen(base * j as f64)).collect();
+        let n = lines.iter().filter(|&&line| line).count() as f64;
+        base >= FEWEST_CYCLES as f64 && n > 0.0 && n >= MOST_OF_A_COMB * lines.len() as f64
+    };
+    let parts = (2..=MOST_LINES).rev().find(comb).unwrap_or(1);
+    cycles / parts as f64
 }
 
 /// Probability that a gamma variate of this shape and unit scale is larger than `x`.

@@ -87,7 +87,7 @@ pub(super) fn into_summary(
     let audit = summary.audit.get_or_insert_default();
     audit.files = read.files.iter().map(|f| f.file.clone()).collect();
     audit.stream = stream;
-    audit.first_start = instant(read.clock, stretch.zero);
+    audit.first_start = instant(read.clock, stretch.first);
     audit.selected = stretch.selected;
     audit.success_only = settings.success_only;
     audit.dispersion = match settings.dispersion {

@@ -337,6 +337,7 @@ impl Read {
             let kept = Keeper::of(&file.spooled, |record| by_response(record, Shift::Subtract), |_| true)?;
             file.spooled = kept.spool.finish()?;
             (file.requests, file.sessions) = (kept.requests, kept.sessions);
+            file.facts.stamps = Stamps::End;
             any = true;
         }
         Ok(any)

@@ -25,6 +25,8 @@ mod outliers;
 mod second_pass;
 mod setup;
 mod spec;
+#[cfg(test)]
+mod tests;
 mod trace;
 mod unused;
 mod watch;
@@ -67,7 +69,21 @@ fn judged(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Summary, Error>
     Ok(summary)
 }
 
-/// Sessions where a file shows any, because requests of one session depend on each other; else requests.
+/// Sessions whose starts cover less of the test are no stream: a closed load's users start once, at its beginning.
+const COVERS: f64 = 0.5;
+
+/// Whether sessions go on starting while requests do.
+fn sessions_arrive(read: &first_pass::Read) -> bool {
+    let length = |of: Stream| {
+        let starts =
+            read.load().map(|f| f.of(of).starts).fold(first_pass::Starts::default(), |a, b| a.and(b));
+        starts.span.map_or(0.0, |(first, last)| (last - first).as_secs_f64())
+    };
+    let requests = read.load().map(|f| f.requests.rows).sum::<u64>();
+    requests == 0 || length(Stream::Sessions) >= COVERS * length(Stream::Requests)
+}
+
+/// Sessions where a file shows any that arrive, because requests of one session depend on each other; else requests.
 fn stream(settings: &AuditSpec, read: &first_pass::Read) -> Result<Stream, Error> {
     let has_sessions = read.load().any(|f| f.sessions.rows > 0);
     match settings.stream {
@@ -75,7 +91,7 @@ fn stream(settings: &AuditSpec, read: &first_pass::Read) -> Result<Stream, Error
             "--sessions: there are none in these files (Gatling's users, k6's iterations and Headway's sessions are)"
         ))),
         Some(stream) => Ok(stream),
-        None if has_sessions => Ok(Stream::Sessions),
+        None if has_sessions && sessions_arrive(read) => Ok(Stream::Sessions),
         None => Ok(Stream::Requests),
     }
 }

@@ -1,13 +1,14 @@
 //! From the first pass to the second: the stretch that is judged, the grid of the stamps, the rate, the expectation.
 
 use super::AuditSpec;
-use super::Expect;
 use super::files::instant;
 use super::first_pass::{FileRead, Read, Starts};
 use super::second_pass::Chosen;
+use super::{Expect, Shift};
 use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Nanos, Phase, Profile};
+use headway_import::Stamps;
 use headway_stats::audit::AuditSetup;
 use headway_stats::summary::{PlanSummary, Source, Stream};
 use headway_stats::{Facts, PlanLaw, Setup, Tolerances, Workload};
@@ -19,8 +20,10 @@ const STAMPS_FOR_A_GRID: u64 = 10;
 
 /// The part of the load that is judged.
 pub(super) struct Stretch {
-    /// When the first of all rows was due. All instants count from it.
+    /// When the first of all rows was due, or a little before: where the step of the clock begins. All instants count from it.
     pub zero: Nanos,
+    /// When the first of all rows was due.
+    pub first: Nanos,
     /// What is judged, in whole steps of the grid.
     pub measured: Range<Nanos>,
     /// As the user asked for it; none for all.
@@ -37,7 +40,12 @@ impl Stretch {
         let (zero, last) =
             read.span().ok_or_else(|| Error::usage(anyhow!("there is no row in {}", settings.names())))?;
         let digit = read.load().map(|f| f.facts.resolution).max().unwrap_or(Nanos(1)).max(Nanos(1));
-        let grid = read.load().map(|f| grid(f, stream)).max().unwrap_or(digit).max(digit);
+        let grid = read.load().map(|f| grid(f, stream, settings.shift)).max().unwrap_or(digit).max(digit);
+        // Stamps that a clock of coarse steps cuts off elsewhere in each step count from its beginning.
+        let step =
+            read.load().find_map(|f| f.of(stream).survey.step(false).filter(|_| !ends(f, settings.shift)));
+        let before = step.map_or(0, |step| (zero - step).0.rem_euclid(grid.0));
+        let (first, zero) = (zero, zero - Nanos(before));
         let last = last - zero;
         let to = settings.span.map_or(last, |span| settings.from.saturating_add(span).min(last));
         let selected = (settings.from > Nanos::ZERO || settings.span.is_some())
@@ -46,7 +54,7 @@ impl Stretch {
         let start = if start < settings.from { start.saturating_add(grid) } else { start };
         // The step that begins at or before the last stamp belongs to it.
         let end = Nanos(to.0.div_euclid(grid.0) * grid.0).saturating_add(grid);
-        Ok(Stretch { zero, measured: start..end.max(start), selected, grid, digit })
+        Ok(Stretch { zero, first, measured: start..end.max(start), selected, grid, digit })
     }
 
     fn seconds(&self) -> f64 {
@@ -67,8 +75,18 @@ fn seconds(stretch: &Range<Nanos>) -> f64 {
     (stretch.end - stretch.start).as_secs_f64()
 }
 
-/// The grid of one file's stamps.
-fn grid(file: &FileRead, stream: Stream) -> Nanos {
+/// Whether the ends of one file's rows were stamped.
+fn ends(file: &FileRead, shift: Option<Shift>) -> bool {
+    match shift {
+        Some(Shift::Subtract) => true,
+        Some(Shift::Add) => false,
+        None => file.facts.stamps == Stamps::End,
+    }
+}
+
+/// The grid of one file's stamps: of its starts, or of its ends where those were stamped.
+fn grid(file: &FileRead, stream: Stream, shift: Option<Shift>) -> Nanos {
+    let ends = ends(file, shift);
     let seen = file.of(stream);
     let other = file.of(match stream {
         Stream::Requests => Stream::Sessions,
@@ -76,8 +94,8 @@ fn grid(file: &FileRead, stream: Stream) -> Nanos {
     });
     match (seen.rows < STAMPS_FOR_A_GRID, other.rows < STAMPS_FOR_A_GRID) {
         (true, _) => file.facts.resolution,
-        (false, true) => seen.survey.grid(),
-        (false, false) => seen.survey.grid_with(&other.survey),
+        (false, true) => seen.survey.grid(ends),
+        (false, false) => seen.survey.grid_with(&other.survey, ends),
     }
 }
 
@@ -147,7 +165,7 @@ pub(super) fn facts(settings: &AuditSpec, read: &Read, stretch: &Stretch) -> Fac
         source: Source::Import,
         name: settings.names(),
         command: Some(settings.command.clone()),
-        started_at: instant(read.clock, stretch.zero),
+        started_at: instant(read.clock, stretch.first),
         plan: settings.expect.map(|expect| PlanSummary {
             process: expect.process.to_string(),
             gap_cov: Some(expect.process.gap_cov()),
@@ -173,6 +191,7 @@ mod tests {
     fn what_is_judged_ends_just_after_the_last_start_on_the_grid() {
         let stretch = Stretch {
             zero: Nanos(7),
+            first: Nanos(7),
             measured: Nanos(20)..Nanos(100),
             selected: None,
             grid: Nanos(10),

@@ -1,5 +1,6 @@
 //! What both of JMeter's formats say of one sample, and what becomes of it.
 
+use super::jmeter_transactions::Transactions;
 use crate::format::Outcomes;
 use crate::numbers::int;
 use crate::outcome;
@@ -10,6 +11,9 @@ use headway_base::{Nanos, Outcome, Record};
 /// Beginning of the message of a transaction controller's sample.
 const TRANSACTION: &[u8] = b"Number of samples in transaction";
 
+/// Why a transaction is no row.
+const BESIDE: &str = "transactions whose samples are rows too";
+
 /// Within one step of the clock the first byte came at once, whether JMeter measured that or not.
 const LEAST: Nanos = Nanos::from_millis(1);
 
@@ -18,6 +22,8 @@ const LEAST: Nanos = Nanos::from_millis(1);
 pub(super) struct Sample<'a> {
     pub stamp: Nanos,
     pub elapsed: Nanos,
+    /// What a transaction did not count of its time: pauses between its samples.
+    pub idle: Nanos,
     /// Until the first byte, if the row has a place for it. JMeter writes 0 where it does not know as well.
     pub latency: Option<Nanos>,
     /// Until connected; zero if it was or is not known.
@@ -69,6 +75,8 @@ pub(super) struct Samples {
     k: u64,
     /// Stamp of the last sample of each thread that is no transaction.
     last: Vec<i64>,
+    /// Transactions whose samples may follow.
+    transactions: Transactions,
     /// Whether any row has the outcome of its request.
     told: bool,
     /// The message being put together.
@@ -79,7 +87,8 @@ impl Samples {
     /// Adds one.
     ///
     /// A transaction controller adds a sample of its own after those it consists of, with an earlier stamp: it is no
-    /// request. If it is set to write only itself, no such samples come before, and it is the request.
+    /// request. Where rows are in another order they may follow. If it is set to write only itself, there are no such samples, and it
+    /// is the request.
     #[inline]
     pub(super) fn push(&mut self, sample: &Sample<'_>, rows: &mut Rows) {
         let user = sample.thread.map_or(0, |thread| rows.user(thread));
@@ -87,10 +96,11 @@ impl Samples {
         if at >= self.last.len() {
             self.last.resize(at + 1, i64::MIN);
         }
-        if !sample.message.starts_with(TRANSACTION) {
+        let is_transaction = sample.message.starts_with(TRANSACTION);
+        if !is_transaction {
             self.last[at] = sample.stamp.0;
         } else if self.last[at] >= sample.stamp.0 {
-            return rows.leave_out("transactions whose samples are rows too");
+            return rows.leave_out(BESIDE);
         }
         self.told |= sample.success.is_some() || !sample.code.is_empty();
         let (status, outcome) = outcome(sample.success, sample.code, sample.message);
@@ -99,9 +109,9 @@ impl Samples {
             b"" => rows.generator,
             host => rows.shard(host),
         };
-        let step = rows.step(sample.label);
+        let step = if is_transaction { 0 } else { rows.step(sample.label) };
         let repeat = if outcome == Outcome::Ok { 0 } else { self.message(sample, rows) };
-        rows.records.push(Record {
+        let record = Record {
             started: stamp.into(),
             sent: stamp.into(),
             first_byte: latency.filter(|&l| l > Nanos::ZERO || elapsed <= LEAST).map(|l| stamp + l).into(),
@@ -114,8 +124,28 @@ impl Samples {
             shard,
             status,
             repeat,
-            ..Record::never_started(self.k, stamp, stamp + elapsed, outcome)
-        });
+            ..Record::never_started(0, stamp, stamp + elapsed, outcome)
+        };
+        if is_transaction {
+            self.transactions.hold(record, sample.label, stamp + elapsed + sample.idle);
+        } else if self.transactions.is_empty() {
+            return self.add(record, rows);
+        } else {
+            (0..self.transactions.sample(record)).for_each(|_| rows.leave_out(BESIDE));
+        }
+        self.release(false, rows);
+    }
+
+    /// Adds the rows whose transactions are known; all of them at the end.
+    pub(super) fn release(&mut self, end: bool, rows: &mut Rows) {
+        while let Some(record) = self.transactions.next(end, rows) {
+            self.add(record, rows);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, record: Record, rows: &mut Rows) {
+        rows.records.push(Record { k: self.k, ..record });
         self.k += 1;
     }
 }

@@ -12,6 +12,7 @@ pub mod h2load;
 pub mod headway_arrivals;
 pub mod jmeter_csv;
 pub mod jmeter_xml;
+pub mod json_log;
 pub mod k6_csv;
 pub mod k6_json;
 pub mod locust_requests;
@@ -20,11 +21,13 @@ pub mod refused;
 pub mod vegeta_csv;
 pub mod vegeta_gob;
 pub mod vegeta_json;
+pub mod w3c;
 
 #[cfg(test)]
 mod check;
 mod gatling;
 mod jmeter_row;
+mod jmeter_transactions;
 mod k6;
 mod request;
 mod vegeta;
@@ -45,6 +48,8 @@ pub static ALL: &[&dyn Format] = &[
     &h2load::H2load,
     &answered_csv::HEY,
     &access_log::AccessLog,
+    &w3c::W3c,
+    &json_log::JsonLog,
     &k6_csv::K6Csv,
     &k6_json::K6Json,
     &answered_csv::OHA,

@@ -3,7 +3,9 @@
 
 use crate::error::Error;
 use crate::format::{Format, Reader};
+use crate::numbers::{int, places};
 use crate::options::Options;
+use crate::stamps::{Shape, Unit};
 use memchr::memmem;
 use std::path::Path;
 
@@ -12,7 +14,7 @@ pub struct Refused {
     name: &'static str,
     /// What it is, as the subject of a sentence.
     what: &'static str,
-    /// What it holds instead of starts.
+    /// What it holds instead of starts; empty where it holds some, and something else reads it.
     why: &'static str,
     /// Where the starts are to be had.
     instead: &'static str,
@@ -27,6 +29,10 @@ enum Marks {
     Json(&'static [&'static str]),
     /// A text that holds all of these within its first 64 KiB.
     Holds(&'static [&'static str]),
+    /// It begins with one of these bytes.
+    Magic(&'static [[u8; 4]]),
+    /// By its first line.
+    Line(fn(&[u8]) -> bool),
 }
 
 /// The refused, the pickiest first.
@@ -156,7 +162,42 @@ pub static ALL: &[Refused] = &[
         instead: "ab writes no finer ones: audit the access log of the server it was sent to.",
         marks: Marks::Begins(&["starttime\tseconds\tctime\tdtime\tttime\twait"]),
     },
+    Refused {
+        name: "har",
+        what: "a HAR recording of one client",
+        why: "",
+        instead: "headway from-har FILE makes a scenario of it.",
+        marks: Marks::Json(&["\"log\"", "\"entries\"", "\"creator\"|\"startedDateTime\""]),
+    },
+    Refused {
+        name: "pcap",
+        what: "a packet capture",
+        why: "",
+        instead: "tshark -r FILE -Y http.response -T fields -E header=y -e frame.time_epoch -e http.time -e http.response.code writes a \
+                  table of its responses; audit that with --columns end=frame.time_epoch,elapsed:s=http.time,status=http.response.code.",
+        marks: Marks::Magic(&[
+            [0xd4, 0xc3, 0xb2, 0xa1],
+            [0xa1, 0xb2, 0xc3, 0xd4],
+            [0x4d, 0x3c, 0xb2, 0xa1],
+            [0xa1, 0xb2, 0x3c, 0x4d],
+            [0x0a, 0x0d, 0x0d, 0x0a],
+        ]),
+    },
+    Refused {
+        name: "phout",
+        what: "a phout file of Yandex.Tank",
+        why: "",
+        instead: "Name its columns: --columns start:s=1,label=2,elapsed:us=3,bytes=10,status=12.",
+        marks: Marks::Line(is_phout),
+    },
 ];
+
+/// A line of phout: a stamp to the millisecond, a tag, and ten numbers, of which the first is the time taken.
+fn is_phout(line: &[u8]) -> bool {
+    let fields: Vec<&[u8]> = line.split(|&b| b == b'\t').collect();
+    let stamp = Shape::guess(fields[0]) == Some(Shape::Number(Unit::S)) && places(fields[0]) == 3;
+    fields.len() == 12 && stamp && fields[2..].iter().all(|field| int(field.trim_ascii_end()).is_some())
+}
 
 /// The refused format of a file that begins with `head`.
 pub(crate) fn find(head: &[u8]) -> Option<&'static dyn Format> {
@@ -173,7 +214,7 @@ impl Format for Refused {
     }
 
     fn recognise(&self, head: &[u8]) -> bool {
-        let head = head.trim_ascii_start();
+        let head = if matches!(self.marks, Marks::Magic(_)) { head } else { head.trim_ascii_start() };
         // Spellings divided by | are those of different versions.
         let holds = |mark: &str| mark.split('|').any(|mark| memmem::find(head, mark.as_bytes()).is_some());
         match self.marks {
@@ -182,12 +223,18 @@ impl Format for Refused {
                 head.starts_with(b"{") && !is_lines(head) && marks.iter().all(|mark| holds(mark))
             }
             Marks::Holds(marks) => marks.iter().all(|mark| holds(mark)),
+            Marks::Magic(marks) => marks.iter().any(|mark| head.starts_with(mark)),
+            Marks::Line(fits) => head.split(|&b| b == b'\n').next().is_some_and(fits),
         }
     }
 
     fn reader(&self, path: &Path, _options: &Options) -> Result<Box<dyn Reader>, Error> {
         let &Refused { what, why, instead, .. } = self;
-        Err(Error::NoStarts { path: path.to_path_buf(), what, why, instead })
+        let path = path.to_path_buf();
+        match why {
+            "" => Err(Error::Elsewhere { path, what, instead }),
+            why => Err(Error::NoStarts { path, what, why, instead }),
+        }
     }
 }
 
@@ -245,6 +292,39 @@ mod tests {
             assert!(text.starts_with("results: a") || text.starts_with("results: the"), "{text}");
             assert!(text.contains("nothing can be said about how requests were launched. "), "{text}");
         }
+    }
+
+    #[test]
+    fn what_something_else_reads_is_named_with_it() {
+        const PHOUT: &[u8] = b"1326453006.582\t\t1510\t934\t52\t384\t140\t1249\t37\t478\t0\t404\n";
+        for (name, head, instead) in [
+            (
+                "har",
+                &b"{\n \"log\": {\n  \"creator\": {}, \"entries\": [\n   {} ] } }"[..],
+                "headway from-har",
+            ),
+            ("pcap", b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00", "tshark -r FILE"),
+            ("pcap", b"\n\r\r\n\x1c\x00\x00\x00", "tshark -r FILE"),
+            ("phout", PHOUT, "--columns start:s=1,label=2,elapsed:us=3,bytes=10,status=12"),
+        ] {
+            let found = find(head).unwrap_or_else(|| panic!("{name} is not recognised"));
+            assert_eq!(found.name(), name);
+            let error = found.reader(Path::new("results"), &Options::default()).err().map(|e| e.to_string());
+            assert!(
+                error.is_some_and(|text| text.starts_with("results: a ") && text.contains(instead)),
+                "{name}"
+            );
+        }
+        // And that reads it.
+        let options = Options {
+            columns: Some("start:s=1,label=2,elapsed:us=3,bytes=10,status=12".to_owned()),
+            ..Options::default()
+        };
+        let columns = crate::formats::find(PHOUT, &options).expect("--columns decides");
+        let (rows, _) = crate::testing::read_with(columns, &options, PHOUT, &[]).unwrap();
+        let [row] = rows.records[..] else { panic!("{rows:?}") };
+        assert_eq!((row.intended.0, row.response().0), (1_326_453_006_582_000_000, 1_510_000));
+        assert_eq!((row.bytes_received, row.status), (478, 404));
     }
 
     #[test]

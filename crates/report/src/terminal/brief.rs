@@ -255,7 +255,7 @@ pub(super) fn finding(page: &mut Page, reason: &Reason, lines: usize) {
 const SHORT: usize = 24;
 
 /// As many whole sentences as fit on those lines. Of a first one that is too long long words, which are names, are shortened in the
-/// middle, then all of it.
+/// middle, then it ends after the words that fit.
 pub(super) fn fitting(text: &str, width: usize, lines: usize) -> String {
     let text = visible(text);
     let fits = |text: &str| wrap(text, width).len() <= lines;
@@ -272,9 +272,10 @@ pub(super) fn fitting(text: &str, width: usize, lines: usize) -> String {
     if fits(&short) {
         return short;
     }
-    // Lines end where words do: how much of the text they hold is found by trying.
-    let cut = (1..=width * lines).rev().map(|room| shorten(&short, room));
-    cut.into_iter().find(|cut| fits(cut)).unwrap_or_default()
+    let ends = short.match_indices(' ').map(|(at, _)| at).rev();
+    let cut =
+        ends.map(|end| format!("{} ...", short[..end].trim_end_matches([',', ';', ':', '(']).trim_end()));
+    cut.into_iter().find(|cut| fits(cut)).unwrap_or_else(|| shorten(&short, width * lines))
 }
 
 /// One line each, those that do not hold first: what was demanded, and what it was judged on.
@@ -529,7 +530,7 @@ mod tests {
         assert_eq!(fitting("One two. Three four.", 20, 1), "One two. Three four.");
         assert_eq!(fitting("One two. Three four.", 19, 1), "One two.");
         assert_eq!(fitting("One two. Three four.", 12, 2), "One two. Three four.");
-        assert_eq!(fitting("One two three four.", 11, 1), "One...our.");
+        assert_eq!(fitting("One two three four.", 11, 1), "One two ...");
         assert_eq!(fitting("incomprehensible", 5, 1), "i...e");
         let path = "It is /a/very/long/path/with/many/folders/in.it and no more. It is long.";
         assert_eq!(fitting(path, 30, 2), "It is /a/very/lon...ders/in.it and no more.");

@@ -5,7 +5,8 @@
 
 use crate::format::number;
 use headway_stats::Summary;
-use headway_stats::summary::{Audit, FindingId, Pattern};
+use headway_stats::summary::evidence::Cause;
+use headway_stats::summary::{Audit, Evidence, FindingId, Pattern, Stream};
 
 /// The beginning of the names of a tool's formats, what it is cured of, and how.
 type Row = (&'static str, &'static [FindingId], &'static str);
@@ -59,6 +60,11 @@ const ALL: &[Row] = &[
     ),
     (
         "jmeter",
+        PAUSES,
+        "JMeter: a larger heap (HEAP=-Xmx4g), fewer listeners, no GUI (-n): a full garbage collection stops all its threads",
+    ),
+    (
+        "jmeter",
         TOGETHER,
         "JMeter's Precise Throughput Timer makes Poisson arrivals; a Synchronizing Timer releases threads together",
     ),
@@ -98,12 +104,18 @@ const ALL: &[Row] = &[
         LOOP,
         "h2load --rps RATE paces each client; without it h2load is a closed loop of -c clients with -m streams each",
     ),
+    (
+        "h2load",
+        TOGETHER,
+        "none in h2load: --rps releases the requests of all its clients on the ticks of one timer",
+    ),
     ("h2load", PACED, "none in h2load: --rps spaces the requests of each client evenly"),
 ];
 
 /// What to set in the tool that wrote the files, if one tool wrote all of them and something is to be cured.
 pub fn cure(audit: &Audit, pattern: Pattern) -> Option<&'static str> {
-    let cause = audit.cause.as_ref().filter(|_| matches!(pattern, Pattern::Bunched | Pattern::Even))?;
+    let off = matches!(pattern, Pattern::Bunched | Pattern::Even | Pattern::Periodic);
+    let cause = audit.cause.as_ref().filter(|cause| off || **cause == FindingId::GeneratorPauses)?;
     let wrote_all = |tool: &str| audit.files.iter().all(|file| file.format.starts_with(tool));
     let fits = |(tool, causes, _): &&Row| causes.contains(cause) && wrote_all(tool);
     ALL.iter().find(fits).filter(|_| !audit.files.is_empty()).map(|(_, _, text)| *text)
@@ -114,8 +126,33 @@ pub fn instead(summary: &Summary) -> Option<String> {
     let audit = summary.audit.as_ref()?;
     let rate = summary.arrivals.rate.filter(|rate| *rate >= 0.01)?;
     let own = !audit.files.is_empty() && audit.files.iter().all(|file| file.format.starts_with("headway"));
-    let rate = if rate < 1000.0 { number(rate) } else { format!("{rate:.0}") };
-    (!own).then(|| format!("headway run -R {rate} URL sends like independent users"))
+    let shown = |rate: f64| if rate < 1000.0 { number(rate) } else { format!("{rate:.0}") };
+    let evidence = summary.verdict.findings.iter().flat_map(|finding| &finding.evidence);
+    // Of a load whose rate changes, that of the steady part.
+    let steady = evidence.clone().find_map(|evidence| match evidence {
+        Evidence::Cause(
+            Cause::ChangingRate { rate, .. } | Cause::Ramp { rate, .. } | Cause::OtherRate { rate, .. },
+        ) => Some(*rate),
+        _ => None,
+    });
+    let rate = steady.unwrap_or(rate);
+    let each = evidence.clone().find_map(|evidence| match evidence {
+        Evidence::Cause(Cause::SessionsJudged { sessions, requests }) if *sessions > 0 => {
+            Some(*requests as f64 / *sessions as f64)
+        }
+        _ => None,
+    });
+    (!own).then(|| match (audit.stream, each) {
+        // Of a URL -R counts requests; a scenario's rate is that of its sessions.
+        (Stream::Sessions, Some(each)) => format!(
+            "headway run -R {} SCENARIO (sessions of {} requests), or -R {} URL for requests alone",
+            shown(rate),
+            number(each),
+            shown(rate * each)
+        ),
+        (Stream::Sessions, None) => format!("headway run -R {} SCENARIO", shown(rate)),
+        (Stream::Requests, _) => format!("headway run -R {} URL sends like independent users", shown(rate)),
+    })
 }
 
 #[cfg(test)]
@@ -143,6 +180,27 @@ mod tests {
         assert_eq!(at(&["k6-csv"], FindingId::Interruption), None);
         assert_eq!(at(&[], FindingId::InStep), None);
         assert_eq!(cure(&of(&["fortio-log"], FindingId::InStep), Pattern::Independent), None);
+    }
+
+    #[test]
+    fn the_load_to_send_instead_is_in_the_unit_that_was_judged() {
+        let mut summary = Summary { audit: Some(Audit::default()), ..Summary::default() };
+        summary.arrivals.rate = Some(25.0);
+        assert_eq!(instead(&summary).unwrap(), "headway run -R 25.0 URL sends like independent users");
+        let finding = |cause: Cause| headway_stats::summary::Finding {
+            evidence: vec![cause.into()],
+            ..Default::default()
+        };
+        let ramp =
+            Cause::Ramp { at_end: false, ramp_s: 8.0, rate: 26.5, judge_from_s: 8.0, judge_for_s: 99.0 };
+        summary.verdict.findings = vec![finding(ramp)];
+        assert_eq!(instead(&summary).unwrap(), "headway run -R 26.5 URL sends like independent users");
+        summary.verdict.findings = vec![finding(Cause::SessionsJudged { sessions: 1_500, requests: 7_500 })];
+        summary.audit = Some(Audit { stream: Stream::Sessions, ..Audit::default() });
+        assert_eq!(
+            instead(&summary).unwrap(),
+            "headway run -R 25.0 SCENARIO (sessions of 5.00 requests), or -R 125 URL for requests alone"
+        );
     }
 
     #[test]

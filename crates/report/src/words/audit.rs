@@ -4,7 +4,7 @@
 //! the findings, which come as sentences already.
 
 pub use super::users::closed;
-use super::{Answer, Tone};
+use super::{Answer, Tone, pattern};
 use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
 use headway_stats::Summary;
 use headway_stats::summary::{
@@ -109,10 +109,16 @@ pub fn is_too_coarse(summary: &Summary) -> bool {
 pub fn brief_pattern(summary: &Summary) -> Answer {
     let share = summary.audit.as_ref().and_then(|audit| audit.resolution.rate_x_q);
     let meaning = match (summary.verdict.pattern, share) {
+        (Pattern::Undecided, _) if summary.arrivals.n > 0 && summary.arrivals.max == Some(0.0) => {
+            format!("cannot tell: all {} have one stamp", judged(summary))
+        }
         (Pattern::Bunched, _) => "more clustered than independent users".into(),
         (Pattern::Even, _) => "more regular than independent users".into(),
         (_, Some(share)) if is_too_coarse(summary) => {
-            format!("stamps too coarse to tell: {} requests share one", number(share))
+            let grid = summary.audit.as_ref().map_or(0.0, |audit| audit.resolution.grid_s);
+            let stamps =
+                if grid == 1.0 { "whole seconds".into() } else { format!("steps of {}", chosen_time(grid)) };
+            format!("cannot tell: stamps are {stamps}, with {} requests in each", number(share))
         }
         _ => return super::brief::pattern_of_audit(summary),
     };
@@ -131,7 +137,7 @@ pub fn effect(summary: &Summary) -> Option<String> {
 
 /// The cause of the pattern, if it needs one, by how it shows.
 pub fn why(summary: &Summary, audit: &Audit) -> Option<String> {
-    let id = audit.cause.as_ref().filter(|_| is_off(summary))?;
+    let id = audit.cause.as_ref().filter(|id| is_told(summary, id))?;
     if *id == FindingId::UnknownCause {
         return Some("the rows do not say why".into());
     }
@@ -170,7 +176,15 @@ pub fn response(summary: &Summary) -> Option<String> {
 }
 
 fn is_off(summary: &Summary) -> bool {
-    matches!(summary.verdict.pattern, Pattern::Bunched | Pattern::Even)
+    matches!(summary.verdict.pattern, Pattern::Bunched | Pattern::Even | Pattern::Periodic)
+}
+
+/// Whether a cause matters: of a pattern that is not that of independent users, and of pauses in one that is.
+pub(super) fn is_told(summary: &Summary, cause: &FindingId) -> bool {
+    let undecided = summary.verdict.pattern == Pattern::Undecided;
+    is_off(summary)
+        || matches!(cause, FindingId::GeneratorPauses | FindingId::FeedbackLoop)
+        || (*cause == FindingId::ChangingRate && undecided)
 }
 
 /// What the pattern of an audit rests on, and its cause if one is named; follows the sentence on the pattern. Nothing
@@ -202,11 +216,26 @@ fn ground(summary: &Summary) -> String {
         // What is open is named with its interval.
         _ if undecided && !summary.verdict.pattern_rules.is_empty() => String::new(),
         (Some(cov), Some(se)) => {
-            // The interval that decides, where the document has it.
-            let rule = summary.verdict.pattern_rules.iter().find(|rule| rule.rule == RuleId::Cov);
+            // Value and interval that decide, where the document has them: of the same headways, and of the measure that failed.
+            let rules = &summary.verdict.pattern_rules;
+            let of_cov = rules.iter().find(|rule| rule.rule == RuleId::Cov);
+            let decides = pattern::decides(summary).or(of_cov);
             let own = [cov - Z95 * se, cov + Z95 * se];
-            let [low, high] = rule.and_then(|rule| rule.interval).unwrap_or(own);
-            format!(" (CoV {}, 95 % interval {} to {})", number(cov), number(low.max(0.0)), number(high))
+            let (name, value, [low, high], bound) = match decides {
+                Some(rule) if rule.rule == RuleId::Cov => {
+                    ("CoV".to_owned(), rule.value.unwrap_or(cov), rule.interval.unwrap_or(own), String::new())
+                }
+                Some(rule) if rule.value.is_some() && rule.interval.is_some() => {
+                    let limits = [rule.limits.low, rule.limits.high].into_iter().flatten();
+                    let value = rule.value.unwrap_or_default();
+                    let bound = limits.min_by(|a, b| (a - value).abs().total_cmp(&(b - value).abs()));
+                    let bound = bound.map_or(String::new(), |bound| format!("; limit {}", chosen(bound)));
+                    (super::undecided::measure(rule), value, rule.interval.unwrap_or(own), bound)
+                }
+                _ => ("CoV".to_owned(), cov, own, String::new()),
+            };
+            let low = if name == "CoV" { low.max(0.0) } else { low };
+            format!(" ({name} {}, 95 % interval {} to {}{bound})", number(value), number(low), number(high))
         }
         (Some(cov), None) => format!(" (CoV {})", number(cov)),
         _ => String::new(),

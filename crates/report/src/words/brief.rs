@@ -33,12 +33,23 @@ const LOOPED: &str = "closed workload: a slow target receives fewer requests";
 pub fn pattern_of_audit(summary: &Summary) -> Answer {
     let whole = super::pattern(summary);
     let verdict = &summary.verdict;
-    let meaning = match (verdict.pattern, verdict.pattern_scale_s, verdict.pattern_needs) {
-        (Pattern::Independent, Some(scale), _) => format!("like independent users, up to {}", time(scale)),
-        (Pattern::Undecided, _, Some(needed)) => {
-            format!("too few requests to tell; about {} would do", count(needed))
+    let unsteady = super::undecided::unsteady(summary).filter(|_| verdict.pattern == Pattern::Undecided);
+    let meaning = match (unsteady, verdict.pattern, verdict.pattern_scale_s, verdict.pattern_needs) {
+        (Some(remedy), ..) => remedy.to_owned(),
+        (_, Pattern::Independent, Some(scale), _) => {
+            format!("like independent users, up to {}{}", time(scale), super::pauses(summary, ", but for "))
         }
-        (Pattern::Undecided, ..) => "too little evidence to tell".to_owned(),
+        (_, Pattern::Undecided, _, Some(needed)) => {
+            format!(
+                "too few {} to tell; about {} would do{}",
+                asked::judged(summary),
+                count(needed),
+                super::pauses(summary, "; ")
+            )
+        }
+        (_, Pattern::Undecided, ..) => {
+            format!("{}{}", super::undecided::brief(summary), super::pauses(summary, "; "))
+        }
         // The numbers come with --details.
         _ => whole.meaning.split(" (").next().unwrap_or_default().to_owned(),
     };

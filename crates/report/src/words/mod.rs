@@ -30,6 +30,7 @@ pub mod waiting;
 pub mod why;
 
 pub use asked::{Kind, Row, Table, asked, asked_rate, kind, names, protocols, strays, subject, table, unit};
+use pattern::pauses;
 pub use pattern::{end_of_scale, pattern};
 pub use reasons::{
     Reason, ReasonId, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title,

@@ -4,9 +4,10 @@
 
 use super::findings::longest_gaps;
 use super::{Answer, Tone, asked, audit, undecided};
-use crate::format::{count, number, time};
+use crate::format::{chosen, count, number, rate, time};
 use headway_stats::Summary;
-use headway_stats::summary::{FindingId, Pattern, RuleId, RuleOutcome, RuleResult, ScaleEnd};
+use headway_stats::summary::evidence::Cause;
+use headway_stats::summary::{Evidence, FindingId, Pattern, RuleId, RuleOutcome, RuleResult, ScaleEnd};
 
 /// A user has to take so many turns for the load to be that of users who take turns.
 const TURNS: f64 = 3.0;
@@ -31,6 +32,9 @@ pub fn pattern(summary: &Summary) -> Answer {
             let text =
                 format!("more regular than independent users{same}; queues look shorter than with them");
             (Tone::Warn, text + &because(summary))
+        }
+        Pattern::Periodic => {
+            (Tone::Warn, format!("starts keep a period, which independent users do not{}", because(summary)))
         }
         Pattern::Undecided => (Tone::Plain, undecided::why(summary)),
         Pattern::NotApplicable if asked::kind(summary) == asked::Kind::Connecting => (
@@ -62,10 +66,41 @@ pub fn end_of_scale(summary: &Summary) -> String {
     let source = if summary.audit.is_some() { "file" } else { "run" };
     match summary.verdict.pattern_scale_end {
         Some(ScaleEnd::Fewer) => format!("beyond, {}", fewer(summary)),
+        Some(ScaleEnd::Drift) => format!("beyond, {}", drift(summary)),
         Some(ScaleEnd::More) => {
             "beyond, their number varies a little more than that of independent users".into()
         }
         Some(ScaleEnd::Length) | None => format!("the {source} is too short to show more"),
+    }
+}
+
+/// From which rate to which it changes.
+fn drift(summary: &Summary) -> String {
+    let finding = summary.verdict.findings.iter().find(|finding| finding.id == FindingId::ChangingRate);
+    match finding.map(|finding| &finding.evidence[..]) {
+        Some([Evidence::Cause(Cause::Drift { from, to, straight: true, .. })]) => {
+            format!("the rate changes from {} to {}", number(*from), rate(*to))
+        }
+        Some([Evidence::Cause(Cause::Drift { from, to, .. })]) => {
+            format!("the rate varies between {} and {}", number(*from), rate(*to))
+        }
+        Some([Evidence::Cause(Cause::OtherRate { rate: held, other, from_s, to_s })]) => {
+            format!(
+                "the rate is {} from {} to {}, and {} before and after",
+                rate(*other),
+                time(*from_s),
+                time(*to_s),
+                rate(*held)
+            )
+        }
+        Some([Evidence::Cause(Cause::ChangingRate { rate: held, from_s, to_s, .. })]) => {
+            format!("the rate is {} only from {} to {}", rate(*held), time(*from_s), time(*to_s))
+        }
+        Some([Evidence::Cause(Cause::Ramp { at_end, ramp_s, .. })]) => {
+            let (goes, part) = if *at_end { ("falls", "last") } else { ("rises", "first") };
+            format!("the rate {goes} during the {part} {}", time(*ramp_s))
+        }
+        _ => "the rate changes".to_owned(),
     }
 }
 
@@ -91,15 +126,11 @@ fn is_below(rule: &RuleResult) -> bool {
     rule.rule == RuleId::Dispersion && rule.outcome == RuleOutcome::Fail && under
 }
 
-/// The measure that tells the starts from those of independent users, where it is another than the CoV, which is shown anyway.
-fn because(summary: &Summary) -> String {
+/// The measure that tells the starts from those of independent users: the CoV first, then the counts, and so on.
+pub(super) fn decides(summary: &Summary) -> Option<&RuleResult> {
     let verdict = &summary.verdict;
-    if let Some(period) = verdict.pattern_repeats_s {
-        let starts = summary.arrivals.rate.map_or(0.0, |rate| (rate * period).round());
-        return match starts as u64 {
-            0 | 1 => format!(" (one start every {})", time(period)),
-            n => format!(" (the same {} starts repeat every {})", count(n), time(period)),
-        };
+    if !matches!(verdict.pattern, Pattern::Bunched | Pattern::Even | Pattern::Periodic) {
+        return None;
     }
     let bunched = verdict.pattern == Pattern::Bunched;
     let failed = |id: RuleId| {
@@ -112,12 +143,52 @@ fn because(summary: &Summary) -> String {
         };
         verdict.pattern_rules.iter().find(fits)
     };
-    if failed(RuleId::Cov).is_some() {
-        return String::new();
+    // Where only a line is seen, the CoV may still show which way the starts are off.
+    let shows = |rule: &&RuleResult| {
+        let way = |[low, high]: [f64; 2]| if bunched { low > 1.0 } else { high < 1.0 };
+        rule.rule == RuleId::Cov && verdict.pattern != Pattern::Periodic && rule.interval.is_some_and(way)
+    };
+    [RuleId::Cov, RuleId::Dispersion, RuleId::Lag1, RuleId::Ks]
+        .into_iter()
+        .find_map(failed)
+        .or_else(|| verdict.pattern_rules.iter().find(shows))
+        .or_else(|| failed(RuleId::Line))
+}
+
+/// The measure that tells the starts from those of independent users, where it is another than the CoV, which is shown anyway.
+fn because(summary: &Summary) -> String {
+    let verdict = &summary.verdict;
+    if let Some(period) = verdict.pattern_repeats_s {
+        let starts = summary.arrivals.rate.map_or(0.0, |rate| (rate * period).round());
+        return match starts as u64 {
+            0 | 1 => format!(" (one start every {})", time(period)),
+            n => format!(" (the same {} starts repeat every {})", count(n), time(period)),
+        };
     }
-    let rule = [RuleId::Dispersion, RuleId::Lag1, RuleId::Ks, RuleId::Line].into_iter().find_map(failed);
+    // An audit shows it with its interval.
+    let rule = decides(summary).filter(|rule| rule.rule != RuleId::Cov && summary.audit.is_none());
     let Some((rule, value)) = rule.and_then(|rule| Some((rule, rule.value?))) else { return String::new() };
     format!(" ({} {})", undecided::measure(rule), number(value))
+}
+
+/// Times of pauses that are told.
+const MOST_TIMES: usize = 5;
+
+/// Pauses in another tool's load that independent users do not make, after a word that joins them: `, but for 5 pauses of up to 300 ms (at 31 s, 97 s ...)`.
+pub(super) fn pauses(summary: &Summary, join: &str) -> String {
+    let finding = summary.verdict.findings.iter().find(|finding| finding.id == FindingId::LongestGaps);
+    let finding = finding.filter(|_| summary.audit.is_some());
+    let Some((finding, longest)) = finding.and_then(|finding| Some((finding, finding.value?))) else {
+        return String::new();
+    };
+    let times =
+        finding.at.iter().take(MOST_TIMES).map(|at| chosen(at[0].round())).collect::<Vec<_>>().join(", ");
+    let more = if finding.at.len() > MOST_TIMES { " ..." } else { "" };
+    let pauses = match finding.n {
+        1 => "a pause of".to_owned(),
+        n => format!("{} pauses of up to", count(n)),
+    };
+    format!("{join}{pauses} {} (at {times}{more} s)", time(longest))
 }
 
 /// That a few pauses change the pattern.

@@ -39,7 +39,7 @@ pub(super) fn why(summary: &Summary) -> String {
 }
 
 /// Where the load was not the same throughout, a longer run would not decide either.
-fn unsteady(summary: &Summary) -> Option<&'static str> {
+pub(super) fn unsteady(summary: &Summary) -> Option<&'static str> {
     let found = |id: FindingId| summary.verdict.findings.iter().any(|finding| finding.id == id);
     let audited = summary.audit.is_some();
     if audited && found(FindingId::ChangingRate) {
@@ -62,6 +62,25 @@ pub(super) fn measure(rule: &RuleResult) -> String {
         RuleId::Line => over("amplitude of the period of"),
         other => other.as_str().into(),
     }
+}
+
+/// The measure that is open though more requests would hardly decide it: its interval lies across a bound.
+pub(super) fn brief(summary: &Summary) -> String {
+    let rules = summary.verdict.pattern_rules.iter();
+    let mut open = rules.filter(|rule| rule.outcome == RuleOutcome::Undecided);
+    let astride = open.find_map(|rule| {
+        let (value, [low, high]) = rule.value.zip(rule.interval)?;
+        let bounds = [rule.limits.low, rule.limits.high].into_iter().flatten();
+        let bound = bounds.min_by(|a, b| (a - value).abs().total_cmp(&(b - value).abs()))?;
+        Some(format!(
+            "{} {} (95 % CI {} to {}) lies across the limit {bound}",
+            measure(rule),
+            number(value),
+            number(low),
+            number(high)
+        ))
+    });
+    astride.unwrap_or_else(|| "too little evidence to tell".to_owned())
 }
 
 fn is_open(rule: &RuleResult) -> Option<String> {

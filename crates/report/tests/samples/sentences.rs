@@ -91,12 +91,16 @@ fn of(id: &FindingId) -> Vec<Evidence> {
             })
             .into(),
         FindingId::LongestGaps => {
-            use Pattern::{Bunched, Even, Undecided};
-            [(1, Even, Bunched), (2, Bunched, Undecided), (1, Bunched, Even), (12, Bunched, Even)]
+            use Pattern::{Bunched, Even, Independent, Undecided};
+            let pauses =
+                [(1, Even, Bunched), (2, Bunched, Undecided), (1, Bunched, Even), (12, Bunched, Even)];
+            pauses
+                .into_iter()
+                .chain([(5, Independent, Undecided), (1, Independent, Independent)])
                 .map(|(n, pattern, otherwise)| {
                     Starts::LongestGaps { n, longest_s: 0.155, pattern, otherwise }.into()
                 })
-                .into()
+                .collect()
         }
         FindingId::Periodic => [
             Starts::Repeats { period_s: 60.0, starts: 12_345.0 }.into(),
@@ -149,34 +153,57 @@ fn of(id: &FindingId) -> Vec<Evidence> {
             vec![
                 Cause::InStep { one: one_of, other, share: 0.98, chance: 0.013 }.into(),
                 Cause::UsersInStep { users: 200, period_s: 1.0, mean_vector: 0.94 }.into(),
+                Cause::ReleasedTogether { users: 200, together: 20, share: 0.97 }.into(),
             ]
         }
-        FindingId::ChangingRate => one(Cause::ChangingRate {
-            rate: 98.7,
-            from_s: 60.0,
-            to_s: 1_800.0,
-            least: 3.0,
-            most: 55.5,
-            judge_from_s: 60.0,
-            judge_for_s: 1_739.0,
-        }),
+        FindingId::ChangingRate => {
+            let changing = Cause::ChangingRate {
+                rate: 98.7,
+                from_s: 60.0,
+                to_s: 1_800.0,
+                least: 3.0,
+                most: 55.5,
+                judge_from_s: 60.0,
+                judge_for_s: 1_739.0,
+            };
+            let drift =
+                |straight| Cause::Drift { from: 9.0, to: 11.0, straight, window_s: 60.0, index: 4.4 }.into();
+            let ramp = |at_end| {
+                let (judge_from_s, judge_for_s) = if at_end { (0.0, 392.0) } else { (8.0, 392.0) };
+                Cause::Ramp { at_end, ramp_s: 8.0, rate: 100.0, judge_from_s, judge_for_s }.into()
+            };
+            let other = Cause::OtherRate { rate: 100.0, other: 500.0, from_s: 200.0, to_s: 220.0 };
+            let on_off = |regular| Cause::OnOff { on_s: 1.0, off_s: 0.98, regular }.into();
+            let more = [other.into(), on_off(true), on_off(false)];
+            let of_all = [changing.into(), drift(true), drift(false), ramp(false), ramp(true)];
+            of_all.into_iter().chain(more).collect()
+        }
         FindingId::Saturation => vec![
             Cause::AllWaiting { users: 50.0, share: 0.83 }.into(),
             Cause::NoThinkTime { users: 50.0, think_s: 0.000_42 }.into(),
         ],
         FindingId::ConstantRate => {
-            [None, Some(1.02)].map(|cov_of_one| Cause::ConstantRate { cov: 0.06, cov_of_one }.into()).into()
+            let whole =
+                [None, Some(1.02)].map(|cov_of_one| Cause::ConstantRate { cov: 0.06, cov_of_one }.into());
+            let part = Cause::RegularPart { part: 20.0, of: 100.0, period_s: 0.05 }.into();
+            whole.into_iter().chain([part]).collect()
         }
         FindingId::FixedThink => [Pattern::Bunched, Pattern::Even, Pattern::Independent]
             .map(|pattern| Cause::FixedThink { think_s: 1.0, cov: 0.02, pattern }.into())
             .into(),
         FindingId::FixedPacing => one(Cause::FixedPacing { users: 200.0, period_s: 2.0, cov: 0.02 }),
-        FindingId::TimerTicks => one(Cause::TimerTicks { period_s: 0.01, mean_vector: 0.97, per_tick: 12.3 }),
+        FindingId::TimerTicks => vec![
+            Cause::TimerTicks { period_s: 0.01, mean_vector: 0.97, per_tick: 12.3 }.into(),
+            Cause::TimerTicks { period_s: 0.01, mean_vector: 0.97, per_tick: 0.5 }.into(),
+            Cause::TicksAmongOthers { period_s: 0.1, per_tick: 5.1, share: 0.5 }.into(),
+        ],
         FindingId::GeneratorPauses => {
             let caught_up =
                 [1, 12].map(|n| Cause::GeneratorPauses { n, longest_s: 0.31, share: 0.77 }.into());
             let lost = Cause::LostTime { n: 7, longest_s: 0.42, share: 0.93 }.into();
-            caught_up.into_iter().chain([lost]).collect()
+            let regular = Cause::RegularPauses { period_s: 3.0, length_s: 0.1 }.into();
+            let between = Cause::GeneratorPauses { n: 5, longest_s: 0.31, share: 0.0 }.into();
+            caught_up.into_iter().chain([lost, regular, between]).collect()
         }
         FindingId::FeedbackLoop => {
             [1, 12].map(|n| Cause::FeedbackLoop { n, longest_s: 0.31, share: 0.77 }.into()).into()

@@ -8,7 +8,7 @@ use crate::departures;
 use crate::effect::{Found, Place, Tolerance};
 use crate::findings::{FindingContext, find_all, length_for_intervals, no_mean, unsteady};
 use crate::generator_share::{self, shares};
-use crate::pattern::{Judged, pattern};
+use crate::pattern::{Apart, Judged, pattern};
 use crate::requests::{LabelKept, outcomes};
 use crate::responses::Sample;
 use crate::rules::{self, Evidence};
@@ -30,7 +30,8 @@ type Missing = NotComputed;
 impl Analysis {
     /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
     pub fn finish(mut self, facts: Facts) -> Summary {
-        let Analysis { setup, starts, arrivals, delays, effect, requests, thresholds, .. } = &mut self;
+        let Analysis { setup, starts, arrivals, delays, effect, requests, thresholds, pauses, .. } =
+            &mut self;
         let plan = setup.plan.as_ref();
         let mut take = |ended: &Ended, least| push_least(requests, thresholds, ended, least);
         starts.drain_all(|start| {
@@ -39,6 +40,9 @@ impl Analysis {
             }
             if let Some(effect) = effect {
                 effect.started(&start);
+            }
+            if let Some(pauses) = pauses {
+                pauses.start(&start, arrivals);
             }
             arrivals.started(&start, plan);
         });
@@ -51,6 +55,9 @@ impl Analysis {
         let until = self.until(&facts);
         self.series.settle(until - self.measured.start, self.setup.resolution);
         self.arrivals.settle(until, self.setup.plan.as_ref());
+        if let Some(pauses) = &mut self.pauses {
+            pauses.settle(until);
+        }
         // Twenty segments of one transient are no twenty samples.
         let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
         let stay = departures::forgiven(&self.requests, self.setup.tolerances.lateness).length();
@@ -414,7 +421,9 @@ impl Analysis {
             .with_timeout(timeout);
         let cut_short = summary.measured.interrupted;
         summary.thresholds = self.thresholds.results(&sight, cut_short, &mut summary.not_computed);
-        let mut judged = pattern(&self.arrivals, arrivals, tolerances, send_cost);
+        let apart = self.apart_from_pauses(self.until(facts));
+        let mut judged =
+            pattern(&self.arrivals, arrivals, tolerances, send_cost, (self.pauses.is_some(), apart.as_ref()));
         // Without a plan of arrivals nothing tells how much of the starts' variation is that of the users' number.
         let users = self.setup.users.as_ref().filter(|_| self.setup.workload == Workload::Closed);
         // When a socket connects again is the target's doing, and the connect timeout's.
@@ -460,6 +469,17 @@ impl Analysis {
         if length.is_some() || skewed {
             summary.withhold_of_single_run(length, skewed);
         }
+    }
+
+    /// What the pattern is judged by with pauses cut out, where there are any.
+    fn apart_from_pauses(&self, until: Nanos) -> Option<Apart<'_>> {
+        let pauses = self.pauses.as_ref()?;
+        let at = pauses.within(&self.arrivals);
+        let (kept, until) = pauses.apart(until).filter(|_| !at.is_empty())?;
+        let (labels, plan) = (&self.setup.labels, self.setup.plan.as_ref());
+        let mut missing = BTreeMap::new();
+        let arrivals = arrivals_result(kept, &self.streams, plan, labels, until, &mut missing);
+        Some(Apart { kept, arrivals, until, at })
     }
 }
 

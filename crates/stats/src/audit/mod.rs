@@ -261,7 +261,8 @@ impl Auditor {
         }
         summary.audit = Some(block);
         let think = self.threads.as_ref().and_then(|threads| threads.think().ok());
-        let cause = causes::name(&causes::Case { traces: &self.traces, summary: &summary, think });
+        let turns = self.threads.as_ref().and_then(Threads::turns);
+        let cause = causes::name(&causes::Case { traces: &self.traces, summary: &summary, think, turns });
         let estimated = estimated(&summary, cause.as_ref(), self.ends.then_some(self.estimator), self.grid);
         if let Some(Err(reason)) = &estimated {
             summary.not_computed.insert("audit.estimated".into(), reason.clone().into());

@@ -35,12 +35,17 @@ pub(super) struct Threads {
     think_max: f64,
     follow: u64,
     overlap: u64,
+    /// Starts so far, and how many come from one of a user to its next.
+    starts: u64,
+    turns: Gathered,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct User {
     place: u32,
     done: i64,
+    /// How many starts there were up to its last.
+    turn: u64,
     step: u16,
 }
 
@@ -127,6 +132,8 @@ impl Threads {
             think_max: 0.0,
             follow: 0,
             overlap: 0,
+            starts: 0,
+            turns: Gathered::default(),
         })
     }
 
@@ -135,9 +142,10 @@ impl Threads {
     pub fn push(&mut self, started: Nanos, record: &Record) {
         let slot = record.user as usize + usize::from(record.shard) * self.named;
         if slot >= self.users.len() {
-            self.users.resize(slot + 1, User { place: UNSEEN, done: 0, step: 0 });
+            self.users.resize(slot + 1, User { place: UNSEEN, done: 0, turn: 0, step: 0 });
         }
         let user = &mut self.users[slot];
+        self.starts += 1;
         if user.place == UNSEEN {
             user.place = self.places.get(slot).copied().unwrap_or(self.seen);
             user.done = record.done.0;
@@ -146,6 +154,7 @@ impl Threads {
             self.groups.iter_mut().filter(|g| place < g.size).for_each(|g| g.users += 1);
         } else {
             let think = started.0 - user.done;
+            self.turns.push((self.starts - user.turn) as f64);
             user.done = user.done.max(record.done.0);
             self.follow += 1;
             // A start and an end cut off to the grid may seem to be in the wrong order by one step of it.
@@ -162,6 +171,7 @@ impl Threads {
             }
         }
         user.step = record.step;
+        user.turn = self.starts;
         let place = u64::from(user.place);
         // Sizes grow: from the last down to the first that the user is in.
         for group in self.groups.iter_mut().rev().take_while(|g| place < g.size) {
@@ -189,6 +199,12 @@ impl Threads {
             return Ok(());
         }
         Err(Why::SeveralAtOnce { overlap, of: follow })
+    }
+
+    /// From a user's start to its next: how many starts there are on average, and the standard deviation of that.
+    pub fn turns(&self) -> Option<(f64, f64)> {
+        let turns = self.turns.moments();
+        turns.mean().zip(turns.sd())
     }
 
     /// The recovered think times, or why there are none.

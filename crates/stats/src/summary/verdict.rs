@@ -90,6 +90,8 @@ pub enum Pattern {
     Bunched,
     /// More regular than independent users.
     Even,
+    /// Starts keep a period, and otherwise vary about as those of independent users.
+    Periodic,
     /// Too few arrivals to tell.
     Undecided,
     /// Nothing to judge.
@@ -105,6 +107,7 @@ impl Pattern {
             Pattern::Independent => "independent",
             Pattern::Bunched => "bunched",
             Pattern::Even => "even",
+            Pattern::Periodic => "periodic",
             Pattern::Undecided => "undecided",
             Pattern::NotApplicable => "n/a",
         }
@@ -113,7 +116,7 @@ impl Pattern {
     /// Whether a load of this pattern was judged without its longest pauses, where the pattern is `otherwise` with them; else it was
     /// judged with them.
     pub fn is_judged_without_pauses(self, otherwise: Pattern) -> bool {
-        self == Pattern::Even || (self, otherwise) == (Pattern::Bunched, Pattern::Undecided)
+        self == Pattern::Even || (otherwise == Pattern::Undecided && self != Pattern::Undecided)
     }
 }
 
@@ -125,6 +128,8 @@ pub enum ScaleEnd {
     Length,
     /// Over longer windows counts vary less than those of independent users.
     Fewer,
+    /// Over longer windows counts vary more than those of independent users, because the rate changes slowly.
+    Drift,
     /// Over longer windows counts vary a little more than those of independent users; not by more than is tolerated.
     More,
 }

@@ -53,7 +53,8 @@ impl Load {
         let mut survey = Survey::default();
         let selected = || self.records.iter().filter(|r| measured.contains(&r.intended));
         selected().for_each(|r| survey.push(r));
-        let resolution = survey.grid().max(self.facts.resolution);
+        let resolution =
+            survey.grid(self.facts.stamps == headway_import::Stamps::End).max(self.facts.resolution);
         let rate = survey.requests as f64 / (measured.end - measured.start).as_secs_f64();
         let mut auditor = Auditor::new(AuditSetup {
             setup: Setup {

@@ -1,4 +1,4 @@
-//! Access logs of nginx, Apache and Envoy, by the server's own format string or, for the formats they ship with, by
+//! Access logs of nginx, Apache, Envoy and HAProxy, by the server's own format string or, for the formats they ship with, by
 //! content.
 //!
 //! | server | stamp | start |
@@ -6,6 +6,7 @@
 //! | nginx | when the line is written | that less `$request_time` |
 //! | Apache | when the request was received, unless `end:` | the stamp |
 //! | Envoy | when the request's first byte came | the stamp |
+//! | HAProxy | when the request came | the stamp |
 //!
 //! A log without the time taken has no ends, and where its stamps are ends they must stand for starts. Clients'
 //! addresses are not users: thousands may share one. Deliberately absent: structured (JSON) logs other than by a format
@@ -13,6 +14,7 @@
 
 mod apache;
 mod envoy;
+mod haproxy;
 mod moment;
 mod nginx;
 mod pattern;
@@ -43,7 +45,7 @@ impl Format for AccessLog {
     }
 
     fn about(&self) -> &'static str {
-        "nginx, Apache and Envoy access logs: their default formats, others by --log-format"
+        "access logs of nginx, Apache, Envoy and HAProxy; other formats by --log-format"
     }
 
     fn recognise(&self, head: &[u8]) -> bool {
@@ -77,6 +79,7 @@ enum Server {
     Nginx,
     Apache,
     Envoy,
+    HaProxy,
     /// nginx and Apache write the same by default.
     NginxOrApache,
 }
@@ -107,7 +110,8 @@ const ENVOY: &str = "[%START_TIME%] \"%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?
                      \"%UPSTREAM_HOST%\"";
 
 /// What is recognised without a format string: the fullest first.
-const SHIPPED: [(Server, &str, &str, bool); 6] = [
+const SHIPPED: [(Server, &str, &str, bool); 7] = [
+    (Server::HaProxy, "HAProxy HTTP log", "", false),
     (Server::Envoy, "Envoy access log, default format", ENVOY, false),
     (Server::Apache, "Apache access log, vhost_combined format", VHOST_COMBINED, false),
     (Server::Nginx, "nginx access log, main format", NGINX_MAIN, false),
@@ -128,6 +132,7 @@ fn compile(server: Server, format: &str) -> Result<Pattern, Wrong> {
         Server::Nginx => nginx::compile(format),
         Server::Apache | Server::NginxOrApache => apache::compile(format),
         Server::Envoy => envoy::compile(format),
+        Server::HaProxy => haproxy::compile(),
     }
 }
 
@@ -177,15 +182,16 @@ impl Layout {
         self.pattern.fields().any(wanted)
     }
 
-    fn finer(&self) -> &'static str {
-        match self.server {
+    fn finer(&self) -> Option<&'static str> {
+        Some(match self.server {
             Server::Nginx => "log_format with $msec $request_time",
             Server::Apache => "LogFormat with %{usec}t %D",
             Server::Envoy => "%START_TIME(%s.%6f)% %COMMON_DURATION(DS_RX_BEG:DS_TX_END:us)%",
+            Server::HaProxy => return None,
             Server::NginxOrApache => {
                 "nginx: log_format with $msec $request_time; Apache: LogFormat with %{usec}t %D"
             }
-        }
+        })
     }
 
     fn missing(&self) -> Vec<String> {
@@ -223,6 +229,7 @@ fn times(server: Server) -> &'static str {
         Server::Nginx => "$msec, $time_iso8601 or $time_local",
         Server::Apache | Server::NginxOrApache => "%t or %{usec}t",
         Server::Envoy => "%START_TIME%",
+        Server::HaProxy => "the accept date",
     }
 }
 
@@ -359,7 +366,7 @@ impl Reader for LogReader {
                 false => Outcomes::None,
             },
             missing: layout.missing(),
-            finer: Some(layout.finer()),
+            finer: layout.finer(),
             ..Facts::default()
         }
     }

@@ -38,6 +38,8 @@ pub(super) enum Field {
     Took {
         unit_ns: i64,
     },
+    /// A whole number of no interest, below zero where it is not known.
+    Timer,
     /// From its arrival to the answer's first byte.
     FirstByte {
         unit_ns: i64,
@@ -226,9 +228,11 @@ impl<'a> Values<'a> {
         match field {
             Field::Started(notation) => return self.started.take(notation, text),
             Field::Ended(notation) => return self.ended.take(notation, text),
+            // HAProxy writes -1 where it has no timer, and no status.
+            Field::Timer | Field::Took { .. } if text.starts_with(b"-1") => return Some(2),
             Field::Status if text.first() == Some(&b'-') => {
                 self.status = Some(0);
-                return Some(1);
+                return Some(if text.starts_with(b"-1") { 2 } else { 1 });
             }
             _ if text.first() == Some(&b'-') => return Some(1),
             Field::Took { unit_ns } => return span(text, unit_ns, &mut self.took),
@@ -247,6 +251,7 @@ impl<'a> Values<'a> {
             Field::Connection => self.connection = Some(value),
             Field::RequestsOnConnection => self.reused = value > 1,
             Field::RequestsBefore => self.reused = value > 0,
+            Field::Timer => {}
             _ => return None,
         }
         Some(n)

@@ -53,6 +53,29 @@ fn combined_is_recognised_and_read() {
     assert!(facts.missing[1].contains("nginx stamps the end and Apache the start"), "{:?}", facts.missing);
 }
 
+/// By the stamp of the request and the last of its five timers; behind syslog's words or without them.
+#[test]
+fn haproxy_is_recognised_and_read() {
+    let text = r#"Nov 21 12:55:40 lb1 haproxy[7]: 192.0.2.9:53332 [21/Nov/2026:12:55:40.015] http_in~ bk/srv1 0/0/1/2/3 200 366 - - ---- 2/1/0/0/0 0/0 "GET /cart?a=b HTTP/1.1"
+192.0.2.9:53332 [21/Nov/2026:12:55:41.000] in bk/srv1 0/0/1/2/1500 503 212 c=1 - sC-- 2/1/0/0/3 0/0 {agent #22of its own#22|x} {} "POST / HTTP/1.1"
+192.0.2.9:1 [21/Nov/2026:12:55:42.250] in in/<NOSRV> -1/-1/-1/-1/7 400 0 - - PR-- 2/2/0/0/0 0/0 "<BADREQ>"
+192.0.2.9:2 [21/Nov/2026:12:55:42.300] in bk/srv1 0/0/0/-1/9 -1 0 - - CD-- 2/2/0/0/0 0/0 "GET /gone HTTP/1.1"
+"#;
+    assert!(AccessLog.recognise(text.as_bytes()));
+    let (shown, rows, facts) = read(None, text);
+    assert_eq!(
+        shown,
+        [
+            row(15 * MS, 3 * MS, 200, Outcome::Ok, 366, "GET /cart"),
+            row(S, 1_500 * MS, 503, Outcome::Status, 212, "POST /"),
+            row(2_250 * MS, 7 * MS, 400, Outcome::Status, 0, "(no request line)"),
+            row(2_300 * MS, 9 * MS, 0, Outcome::Reset, 0, "GET /gone"),
+        ]
+    );
+    assert_eq!((rows.unreadable, facts.stamps, facts.resolution.0), (0, Stamps::Start, MS));
+    assert_eq!((facts.format.as_str(), facts.ends, facts.finer), ("HAProxy HTTP log", true, None));
+}
+
 #[test]
 fn shipped_formats_are_told_apart() {
     let common = r#"h - - [21/Nov/2026:12:55:40 +0000] "GET / HTTP/1.1" 200 2"#;

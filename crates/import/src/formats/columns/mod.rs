@@ -1,19 +1,21 @@
-//! CSV of no known tool: the user says which column holds what ([`spec`]).
+//! CSV, or JSON with an object a line, of no known tool: the user says which column, or key, holds what ([`spec`]).
 //!
 //! Delimiter, header and, where the user does not say it, how times are written are read off the first rows. It is never
 //! recognised by content.
 
+mod json;
 mod spec;
 mod table;
 
-use crate::lines::{Fields, Lines};
-use crate::numbers::{decimal, int, places};
+use crate::lines::Lines;
+use crate::numbers::{decimal, int, places, with_point};
 use crate::outcome;
 use crate::stamps::{EXPECTED, Shape, StampReader, Unit};
 use crate::{Clock, Error, Facts, Format, Options, Outcomes, Reader, Rows, Stamps};
 use headway_base::{Kind, Nanos, Outcome, Record};
 use jiff::tz::TimeZone;
 use spec::{Key, Part, Spec, Written, wrong};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use table::{Places, Table};
 
@@ -26,7 +28,7 @@ impl Format for Columns {
     }
 
     fn about(&self) -> &'static str {
-        "any CSV, with --columns start=COLUMN,elapsed=COLUMN,label=COLUMN,thread=COLUMN"
+        "any CSV or JSON lines, --columns start=COLUMN,elapsed=COLUMN,label=COLUMN"
     }
 
     fn recognise(&self, _: &[u8]) -> bool {
@@ -37,7 +39,7 @@ impl Format for Columns {
         let spec = Spec::parse(options.columns.as_deref().unwrap_or_default())?;
         let unit = |key| match spec.find(key).and_then(|part| part.written) {
             Some(Written::In(unit)) => unit,
-            Some(Written::Iso) | None => Unit::Ms,
+            Some(Written::Iso | Written::Date(_)) | None => Unit::Ms,
         };
         Ok(Box::new(ColumnsReader {
             path: path.to_path_buf(),
@@ -93,22 +95,39 @@ impl Reader for ColumnsReader {
         let mut lines = Lines::new(bytes, last, self.passed);
         if self.table.is_none() {
             self.table = Table::find(&self.spec, &lines, &self.path)?;
-            if let Some(table) = &mut self.table
-                && table.header
-            {
-                table.csv.next(&mut lines);
+            if let Some(Table::Csv { csv, header: true, .. }) = &mut self.table {
+                csv.next(&mut lines);
             }
         }
         match self.table.take() {
-            Some(mut table) => {
-                while let Some(row) = table.csv.next(&mut lines) {
-                    match self.record(&table.places, table.width, &row, rows) {
+            Some(Table::Csv { mut csv, width, header, comma, places }) => {
+                while let Some(row) = csv.next(&mut lines) {
+                    if row.len() != width {
+                        let expected = format!("{width} columns as in the first line, not {}", row.len());
+                        rows.bad(lines.line(), row.raw(), expected);
+                        continue;
+                    }
+                    match self.record(&places, comma, &|i| row.get(i), rows) {
                         Ok(record) => rows.records.push(record),
                         Err(Wrong::Row(expected)) => rows.bad(lines.line(), row.raw(), expected),
                         Err(Wrong::Option(error)) => return Err(error),
                     }
                 }
-                self.table = Some(table);
+                self.table = Some(Table::Csv { csv, width, header, comma, places });
+            }
+            Some(Table::Json(places)) => {
+                while let Some(line) = lines.next() {
+                    let Some(values) = json::values(&self.spec, line) else {
+                        rows.bad(lines.line(), line, "a JSON object on one line");
+                        continue;
+                    };
+                    match self.record(&places, false, &|i| values.get(i).map(|text| text.as_bytes()), rows) {
+                        Ok(record) => rows.records.push(record),
+                        Err(Wrong::Row(expected)) => rows.bad(lines.line(), line, expected),
+                        Err(Wrong::Option(error)) => return Err(error),
+                    }
+                }
+                self.table = Some(Table::Json(places));
             }
             None if last => {
                 // Blank lines.
@@ -149,7 +168,8 @@ impl Reader for ColumnsReader {
 impl ColumnsReader {
     /// What was found or said.
     fn words(&self) -> String {
-        let mut words = "CSV by --columns".to_owned();
+        let json = matches!(self.table, Some(Table::Json(_)));
+        let mut words = format!("{} by --columns", if json { "JSON" } else { "CSV" });
         for (key, stamps) in [("start", &self.start), ("end", &self.end), ("intended", &self.intended)] {
             if let Some(stamps) = stamps {
                 words.push_str(&format!(", {key} in {}", stamps.words()));
@@ -161,22 +181,26 @@ impl ColumnsReader {
         words
     }
 
-    fn record(
+    /// The record of a row, of which `get` has the columns.
+    fn record<'a>(
         &mut self,
         places: &Places,
-        width: usize,
-        row: &Fields<'_>,
+        comma: bool,
+        get: &dyn Fn(usize) -> Option<&'a [u8]>,
         rows: &mut Rows,
     ) -> Result<Record, Wrong> {
         let is = |what: &str, expected: &str| Wrong::Row(format!("{expected} as {what}"));
-        if row.len() != width {
-            return Err(Wrong::Row(format!("{width} columns as in the first line, not {}", row.len())));
-        }
-        let start = self.instant(Key::Start, row.get(places.start))?;
-        let end = self.instant(Key::End, row.get(places.end))?;
-        let elapsed = match row.get(places.elapsed) {
+        let number = |at: usize| get(at).map(|text| pointed(text, comma));
+        // A date and a time may be two columns.
+        let instant = |at: [usize; 2]| match (number(at[0]), number(at[1])) {
+            (Some(date), Some(time)) => Some(Cow::Owned([&date, &b" "[..], &time].concat())),
+            (one, _) => one,
+        };
+        let start = self.instant(Key::Start, instant(places.start).as_deref())?;
+        let end = self.instant(Key::End, instant(places.end).as_deref())?;
+        let elapsed = match number(places.elapsed) {
             Some(text) => {
-                Some(self.elapsed.read(text).ok_or_else(|| is("elapsed", self.elapsed.expected()))?)
+                Some(self.elapsed.read(&text).ok_or_else(|| is("elapsed", self.elapsed.expected()))?)
             }
             None => None,
         };
@@ -189,22 +213,22 @@ impl ColumnsReader {
             (None, Some(end), elapsed) => (end - elapsed.unwrap_or_default(), end),
             (None, None, _) => return Err(is("start", EXPECTED)),
         };
-        let first_byte = match row.get(places.first_byte) {
-            None | Some(b"") => None,
+        let first_byte = match number(places.first_byte).filter(|text| !text.is_empty()) {
+            None => None,
             Some(text) => {
                 let span =
-                    self.first_byte.span(text).ok_or_else(|| is("first-byte", "a span from 0 to a day"))?;
+                    self.first_byte.span(&text).ok_or_else(|| is("first-byte", "a span from 0 to a day"))?;
                 Some(started + span)
             }
         };
-        let intended = self.instant(Key::Intended, row.get(places.intended))?.unwrap_or(started);
-        let bytes = match row.get(places.bytes) {
+        let intended = self.instant(Key::Intended, instant(places.intended).as_deref())?.unwrap_or(started);
+        let bytes = match get(places.bytes) {
             None | Some(b"" | b"-") => 0,
             Some(text) => {
                 int(text).and_then(|n| u64::try_from(n).ok()).ok_or_else(|| is("bytes", "a whole number"))?
             }
         };
-        let status = match row.get(places.status) {
+        let status = match get(places.status) {
             None => None,
             Some(b"" | b"-") => Some(0),
             Some(text) => {
@@ -212,7 +236,7 @@ impl ColumnsReader {
                 Some(code.ok_or_else(|| is("status", "a status code, or nothing"))?)
             }
         };
-        let success = match row.get(places.success) {
+        let success = match get(places.success) {
             None => None,
             Some(text) => {
                 Some(truth(text).ok_or_else(|| is("success", "true or false, 1 or 0, ok or ko, yes or no"))?)
@@ -224,12 +248,12 @@ impl ColumnsReader {
             (Some(false), None | Some(..400)) => Outcome::Check,
             (_, Some(code)) => outcome::from_status(code),
         };
-        let shard = match row.get(places.generator) {
+        let shard = match get(places.generator) {
             None | Some(b"") => rows.generator,
             Some(name) => rows.shard(name),
         };
-        let user = row.get(places.thread).map_or(0, |name| rows.user(name));
-        let step = rows.step(row.get(places.label).unwrap_or_default());
+        let user = get(places.thread).map_or(0, |name| rows.user(name));
+        let step = rows.step(get(places.label).unwrap_or_default());
         let k = self.k;
         self.k += 1;
         Ok(Record {
@@ -256,12 +280,35 @@ impl ColumnsReader {
         };
         let stamps = match known {
             Some(stamps) => stamps,
-            None => known.insert(StampReader::new(shape(part, text)?, self.zone.clone(), text)),
+            None => known.insert({
+                let said = matches!(part.written, Some(Written::Date(_)));
+                let (shape, zone) = (shape(part, text)?, self.zone.clone());
+                match said {
+                    true => StampReader::new(shape, zone, text),
+                    false => StampReader::guessed(shape, zone, text),
+                }
+            }),
         };
         match stamps.read(text) {
             Some(at) => Ok(Some(at)),
-            None => Err(Wrong::Row(format!("{EXPECTED}, {}, as {}", stamps.words(), part.text))),
+            None => {
+                let words = stamps.words();
+                let hint = if stamps.is_guessed() {
+                    "; KEY:dmy=COLUMN reads dates day first, KEY:mdy=COLUMN month first"
+                } else {
+                    ""
+                };
+                Err(Wrong::Row(format!("{EXPECTED}, {words}, as {}{hint}", part.text)))
+            }
         }
+    }
+}
+
+/// A number with a point, where commas may be its decimal ones.
+fn pointed(text: &[u8], comma: bool) -> Cow<'_, [u8]> {
+    match with_point(text).filter(|_| comma) {
+        Some(pointed) => Cow::Owned(pointed),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -271,8 +318,12 @@ fn shape(part: &Part, text: &[u8]) -> Result<Shape, Wrong> {
     match part.written {
         Some(Written::In(unit)) if decimal(text, 0).is_some() => Ok(Shape::Number(unit)),
         Some(Written::In(_)) => Err(row("a number")),
+        Some(Written::Date(day)) => match Shape::guess(text) {
+            Some(Shape::Date(_)) => Ok(Shape::Date(day)),
+            _ => Err(row("a date and time such as 15/03/2012 18:30:03.100")),
+        },
         Some(Written::Iso) => match Shape::guess(text) {
-            Some(shape @ Shape::Date(_)) => Ok(shape),
+            Some(shape @ (Shape::Date(_) | Shape::Time)) => Ok(shape),
             _ => Err(row("a date and time such as 2012-03-15T18:30:03.100Z")),
         },
         None => match Shape::guess(text) {

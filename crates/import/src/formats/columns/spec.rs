@@ -1,7 +1,7 @@
 //! What `--columns` says: `start:s=ts,elapsed=4,label=name`.
 
 use crate::Error;
-use crate::stamps::Unit;
+use crate::stamps::{Day, Unit};
 
 /// Name of the option, for messages.
 const OPTION: &str = "--columns";
@@ -27,8 +27,9 @@ pub(super) enum Key {
 pub(super) enum Written {
     /// A number.
     In(Unit),
-    /// A date.
+    /// A date, and in which order if that is said.
     Iso,
+    Date(Day),
 }
 
 /// Which column.
@@ -74,7 +75,7 @@ impl Key {
     fn takes(self, written: Written) -> bool {
         match self {
             Key::Start | Key::End | Key::Intended => true,
-            Key::Elapsed | Key::FirstByte => written != Written::Iso,
+            Key::Elapsed | Key::FirstByte => matches!(written, Written::In(_)),
             _ => false,
         }
     }
@@ -122,9 +123,11 @@ fn parse_part(text: &str) -> Result<Part, Error> {
     let written = match unit {
         None => None,
         Some("iso") => Some(Written::Iso),
+        Some("dmy") => Some(Written::Date(Day::Dmy)),
+        Some("mdy") => Some(Written::Date(Day::Mdy)),
         Some(unit) => {
             let known = Unit::ALL.into_iter().find(|known| known.name() == unit);
-            Some(Written::In(known.ok_or_else(|| wrong(text, "s, ms, us, ns or iso as the unit"))?))
+            Some(Written::In(known.ok_or_else(|| wrong(text, "s, ms, us, ns, iso, dmy or mdy as the unit"))?))
         }
     };
     if written.is_some_and(|written| !key.takes(written)) {
@@ -182,7 +185,7 @@ mod tests {
                 "begin=1",
                 "\"begin=1\": one of start, end, elapsed, intended, first-byte, label, thread, status, success, bytes, generator before the =",
             ),
-            ("start:min=1", "\"start:min=1\": s, ms, us, ns or iso as the unit"),
+            ("start:min=1", "\"start:min=1\": s, ms, us, ns, iso, dmy or mdy as the unit"),
             ("start=1,elapsed:iso=2", "\"elapsed:iso=2\": s, ms, us or ns as the unit"),
             ("start=1,label:ms=2", "\"label:ms=2\": no unit"),
             ("start=1,start=2", "\"start=2\": each column once"),

@@ -141,6 +141,80 @@ fn rows_that_cannot_be_read() {
     assert_eq!(rows.examples[0].expected, "an instant after the start as end");
 }
 
+#[test]
+fn a_date_and_a_time_may_be_two_columns() {
+    let expected = [(100_000_000, 103_000_000), (1_000_000_000, 1_005_000_000)];
+    for (columns, header) in [
+        ("start=day+at,elapsed=took", "day,took,at\n"),
+        ("start=1+3,elapsed=2", ""),
+        ("start=1+3,elapsed=2", "day,took,at\n"),
+        ("start=day+3,elapsed=took", "day,took,at\n"),
+    ] {
+        let text = format!("{header}2012-03-16,3,01:30:03.100\n2012-03-16,5,01:30:04\n");
+        assert_eq!(times(columns, &text), expected, "{columns} {header:?}");
+    }
+    // A column whose name has a + in it comes first.
+    assert_eq!(times("start=a+b", "a,b,a+b\n1,2,1331861403.5\n"), [(500_000_000, 500_000_000)]);
+    for wrong in ["start=day+nothing", "start=at,label=day+took"] {
+        let message = read(wrong, "day,took,at\n2012-03-16,3,01:30:03\n").unwrap_err().to_string();
+        assert!(message.contains("a column of the header of test"), "{wrong}: {message}");
+    }
+}
+
+#[test]
+fn the_order_of_a_date_may_be_said() {
+    const TEXT: &str = "04/03/2023 23:59:59.5,a\n05/03/2023 00:00:00.5,a\n";
+    let at = |columns: &str| {
+        let (rows, _) = read(columns, TEXT).unwrap();
+        let first = rows.records.first().map_or(0, |r| r.intended.0);
+        (rows.records.iter().map(|r| (r.intended.0 - first) / 1_000_000).collect::<Vec<_>>(), rows)
+    };
+    assert_eq!(at("start:dmy=1").0, [0, 1_000]);
+    assert_eq!(at("start:mdy=1").0, [0, 2_505_601_000]);
+    let (guessed, rows) = at("start=1");
+    assert_eq!((guessed, rows.unreadable), (vec![0], 1));
+    assert!(
+        rows.examples[0].expected.contains("KEY:dmy=COLUMN reads dates day first"),
+        "{:?}",
+        rows.examples
+    );
+}
+
+#[test]
+fn keys_of_json_are_columns() {
+    let text = "{\"at\":1331861403.25,\"http\":{\"ms\":12.5,\"code\":503},\"a.b\":\"x\"}\n\
+                {\"a.b\":null,\"http\":{\"code\":200,\"ms\":3},\"at\":1331861404.5,\"more\":[1]}\nno\n{\"at\":1331861404.5}\n";
+    let (rows, facts) = read("start=at,elapsed=http.ms,status=http.code,label=a.b", text).unwrap();
+    let shown: Vec<_> =
+        rows.records.iter().map(|r| (r.intended.0 % 10_000_000_000, r.response().0, r.status)).collect();
+    assert_eq!(shown, [(3_250_000_000, 12_500_000, 503), (4_500_000_000, 3_000_000, 200)]);
+    assert_eq!(rows.tables.labels.as_slice(), ["x", ""]);
+    let lines: Vec<_> = rows.examples.iter().map(|e| e.line).collect();
+    assert_eq!(
+        (lines, facts.format.as_str()),
+        (vec![3, 4], "JSON by --columns, start in s since 1970, elapsed in ms")
+    );
+    let message = read("start=1", text).unwrap_err().to_string();
+    assert!(message.contains("a key: the file has JSON objects"), "{message}");
+}
+
+/// Spreadsheets write decimal commas where a comma parts no fields.
+#[test]
+fn numbers_may_have_decimal_commas() {
+    let (rows, facts) = read(
+        "start=Zeit,elapsed=Dauer,label=Name",
+        "Zeit;Dauer;Name\n1331861403,012;86,5;a,b\n1331861403,015;3;a\n",
+    )
+    .unwrap();
+    let shown: Vec<_> = rows.records.iter().map(|r| (r.intended.0 % 1_000_000_000, r.response().0)).collect();
+    assert_eq!(shown, [(12_000_000, 86_500_000), (15_000_000, 3_000_000)]);
+    assert_eq!((rows.unreadable, facts.resolution), (0, Nanos::from_millis(1)));
+    assert_eq!(rows.tables.labels.as_slice(), ["a,b", "a"]);
+    // Where commas part fields, one in quotes may part thousands.
+    let (rows, _) = read("start=ts,elapsed=ms", "ts,ms\n1331861403.1,\"1,234\"\n").unwrap();
+    assert_eq!((rows.records.len(), rows.unreadable), (0, 1));
+}
+
 proptest! {
     #[test]
     fn cuts_do_not_matter(mut cuts in proptest::collection::vec(0usize..120, 0..6), numbers: bool) {

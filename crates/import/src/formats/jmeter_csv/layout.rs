@@ -31,6 +31,7 @@ pub(super) struct Layout {
     pub sent: usize,
     pub latency: usize,
     pub connect: usize,
+    pub idle: usize,
     pub host: usize,
 }
 
@@ -77,6 +78,7 @@ impl Layout {
             sent: at("sentBytes"),
             latency: at("Latency"),
             connect: at("Connect"),
+            idle: at("IdleTime"),
             host: at("Hostname"),
         })
     }
@@ -139,6 +141,8 @@ impl Layout {
             bytes: at_bytes,
             sent,
             latency,
+            // Where there is a time to connect, the pauses stand before it.
+            idle: if connect == ABSENT { ABSENT } else { connect - 1 },
             connect,
             host: ABSENT,
         })

@@ -8,7 +8,7 @@ mod layout;
 use super::jmeter_row::{Sample, Samples, bytes, span, span_or_none, truth};
 use crate::lines::{Csv, Fields, Lines};
 use crate::numbers::int;
-use crate::stamps::{EXPECTED, Shape, StampReader, unix};
+use crate::stamps::{EXPECTED, Shape, StampReader, Unit, unix};
 use crate::{Error, Facts, Format, Options, Reader, Rows, Stamps};
 use headway_base::Nanos;
 use jiff::tz::TimeZone;
@@ -62,7 +62,7 @@ enum Clock {
     Unknown(TimeZone),
     /// Milliseconds since 1970.
     Ms,
-    /// As dates, by `jmeter.save.saveservice.timestamp_format`.
+    /// As dates, times of day or seconds, by `jmeter.save.saveservice.timestamp_format`.
     Dates(Box<StampReader>),
 }
 
@@ -92,6 +92,9 @@ impl Reader for JmeterCsvReader {
         if let Some(table) = &mut self.table {
             table.read(&mut lines, &mut self.clock, &mut self.samples, rows);
         }
+        if last {
+            self.samples.release(true, rows);
+        }
         self.passed = lines.passed();
         Ok(lines.taken())
     }
@@ -99,15 +102,18 @@ impl Reader for JmeterCsvReader {
     fn facts(&self) -> Facts {
         let layout = self.table.as_ref().map(|table| &table.layout);
         let has = |column: fn(&Layout) -> usize| layout.is_some_and(|layout| present(column(layout)));
-        let (resolution, written) = match &self.clock {
-            Clock::Dates(dates) => (dates.resolution(), format!(", {}", dates.words())),
-            Clock::Ms | Clock::Unknown(_) => (Nanos::from_millis(1), String::new()),
+        const MS: Nanos = Nanos::from_millis(1);
+        let (resolution, written, clock) = match &self.clock {
+            Clock::Dates(dates) => (dates.resolution(), format!(", {}", dates.words()), dates.clock()),
+            Clock::Ms | Clock::Unknown(_) => (MS, String::new(), crate::Clock::Unix),
         };
         let header = if layout.is_some_and(|layout| !layout.header) { " without a header" } else { "" };
         Facts {
             format: format!("JMeter CSV{header}{written}"),
             stamps: Stamps::Ambiguous,
             resolution,
+            clock,
+            finer: (resolution > MS).then_some("jmeter -Jjmeter.save.saveservice.timestamp_format=ms"),
             users: has(|l| l.thread),
             ends: true,
             bytes: has(|l| l.bytes),
@@ -149,6 +155,8 @@ fn without_bom(row: &[u8]) -> &[u8] {
 enum Wrong {
     Width(usize),
     Stamp,
+    /// Its date contradicts the order that its file seems to have.
+    Order,
     /// The column of that name is not what it should be.
     Column(&'static str, &'static str),
 }
@@ -161,6 +169,10 @@ impl Wrong {
                 format!("{} columns as in {origin}, not {width}", layout.width)
             }
             Wrong::Stamp => format!("{EXPECTED} as timeStamp (column {})", layout.stamp + 1),
+            Wrong::Order => format!(
+                "{EXPECTED}, month first, as timeStamp; --columns start:dmy=timeStamp,elapsed=elapsed,label=label,thread=threadName,\
+                 success=success reads dates day first"
+            ),
             Wrong::Column(name, expected) => format!("{expected} as {name}"),
         }
     }
@@ -178,8 +190,13 @@ fn sample<'a>(layout: &Layout, clock: &mut Clock, row: &Fields<'a>) -> Result<Sa
     let number = |column, name| bytes(field(column)).ok_or(Wrong::Column(name, BYTES));
     let some_span = |column, name| span_or_none(field(column)).ok_or(Wrong::Column(name, SPAN));
     Ok(Sample {
-        stamp: clock.read(field(layout.stamp)).ok_or(Wrong::Stamp)?,
+        stamp: match clock.read(field(layout.stamp)) {
+            Some(stamp) => stamp,
+            None if clock.is_guessed() => return Err(Wrong::Order),
+            None => return Err(Wrong::Stamp),
+        },
         elapsed: span(field(layout.elapsed)).ok_or(Wrong::Column("elapsed", SPAN))?,
+        idle: span_or_none(field(layout.idle)).unwrap_or_default(),
         latency: match field(layout.latency) {
             b"" => None,
             text => Some(span(text).ok_or(Wrong::Column("Latency", SPAN))?),
@@ -201,14 +218,20 @@ fn sample<'a>(layout: &Layout, clock: &mut Clock, row: &Fields<'a>) -> Result<Sa
 }
 
 impl Clock {
+    /// Whether only the look of dates tells their order.
+    #[cold]
+    fn is_guessed(&self) -> bool {
+        matches!(self, Clock::Dates(dates) if dates.is_guessed())
+    }
+
     #[inline]
     fn read(&mut self, text: &[u8]) -> Option<Nanos> {
         match self {
             Clock::Ms => unix(int(text)?.checked_mul(1_000_000)?),
             Clock::Dates(dates) => dates.read(text),
             Clock::Unknown(zone) => {
-                if let Some(Shape::Date(day)) = Shape::guess(text) {
-                    let mut dates = StampReader::new(Shape::Date(day), zone.clone(), text);
+                if let Some(shape) = Shape::guess(text).filter(|shape| *shape != Shape::Number(Unit::Ms)) {
+                    let mut dates = StampReader::guessed(shape, zone.clone(), text);
                     let at = dates.read(text)?;
                     *self = Clock::Dates(Box::new(dates));
                     return Some(at);

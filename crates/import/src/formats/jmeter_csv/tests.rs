@@ -152,6 +152,78 @@ fn transactions_are_left_out_if_their_samples_are_there() {
     assert_eq!(rows.left_out, [("transactions whose samples are rows too", 1)]);
 }
 
+/// Sorted by stamp a transaction comes before its samples, the first of which may follow a pause that is not counted.
+#[test]
+fn transactions_are_left_out_in_any_order_of_rows() {
+    const HEAD: &str = "timeStamp,elapsed,label,responseMessage,threadName,success,IdleTime";
+    const MESSAGE: &str = "\"Number of samples in transaction : 2, number of failing samples : 0\"";
+    let at = 1_331_861_403_000_u64;
+    let visit = |after: u64, thread: u64, idle: u64| {
+        format!("{},20,visit,{MESSAGE},T {thread},true,{idle}", at + after)
+    };
+    let home = |after: u64, thread: u64| format!("{},9,home,OK,T {thread},true,0", at + after);
+    let lines = [
+        HEAD.to_owned(),
+        visit(0, 1, 0),
+        home(0, 1),
+        visit(1, 2, 500),
+        home(12, 1),
+        // Within the pauses of its transaction.
+        home(401, 2),
+        // Of another thread, which has only transactions.
+        visit(402, 3, 0),
+        visit(500, 3, 0),
+        home(600, 2),
+        visit(700, 1, 0),
+    ];
+    let text = text(&lines.each_ref().map(String::as_str));
+    let (whole, _) = read(&JmeterCsv, &text);
+    let labels = whole.tables.labels.as_slice();
+    let kept: Vec<_> = whole
+        .records
+        .iter()
+        .map(|r| (r.k, r.intended.0 / 1_000_000 - at as i64, labels[usize::from(r.step)].as_str()))
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            (0, 0, "home"),
+            (1, 12, "home"),
+            (2, 401, "home"),
+            (3, 402, "visit"),
+            (4, 500, "visit"),
+            (5, 600, "home"),
+            (6, 700, "visit")
+        ]
+    );
+    assert_eq!(whole.left_out, [("transactions whose samples are rows too", 2)]);
+    for cut in (0..text.len()).step_by(7) {
+        let (rows, _) = read_with(&JmeterCsv, &Options::default(), text.as_bytes(), &[cut]).unwrap();
+        assert_eq!((rows.records, rows.left_out), (whole.records.clone(), whole.left_out.clone()), "{cut}");
+    }
+}
+
+/// Case by case what `jmeter.save.saveservice.timestamp_format` may be, with the option that gives finer stamps.
+#[test]
+fn stamps_may_be_times_of_day_or_seconds() {
+    const FINER: &str = "jmeter -Jjmeter.save.saveservice.timestamp_format=ms";
+    for (stamp, clock, resolution, words) in [
+        ("22:13:20", crate::Clock::Relative, 1_000_000_000, "times of day without a date"),
+        ("22:13:20.015", crate::Clock::Relative, 1_000_000, "times of day without a date"),
+        ("1700000000", crate::Clock::Unix, 1_000_000_000, "s since 1970"),
+        ("1700000000.015", crate::Clock::Unix, 1_000_000, "s since 1970"),
+        ("1700000000015", crate::Clock::Unix, 1_000_000, "JMeter CSV"),
+        ("2023/11/14 22:13:20", crate::Clock::Unix, 1_000_000_000, "dates, year first"),
+    ] {
+        let text = format!("timeStamp,elapsed,label\n{stamp},7,a\n{stamp},9,a\n");
+        let (rows, facts) = read(&JmeterCsv, &text);
+        assert_eq!((rows.records.len(), rows.unreadable), (2, 0), "{stamp}");
+        assert_eq!((facts.clock, facts.resolution.0), (clock, resolution), "{stamp}");
+        assert!(facts.format.contains(words), "{stamp}: {}", facts.format);
+        assert_eq!(facts.finer, (resolution > 1_000_000).then_some(FINER), "{stamp}");
+    }
+}
+
 proptest! {
     #[test]
     fn cuts_do_not_matter(cuts in proptest::collection::vec(0usize..400, 0..8), crlf: bool) {

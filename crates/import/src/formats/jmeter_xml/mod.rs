@@ -71,6 +71,9 @@ impl Reader for JmeterXmlReader {
             self.passed += memchr_iter(b'\n', &bytes[at..at + taken]).count() as u64;
             at += taken;
         }
+        if last {
+            self.samples.release(true, rows);
+        }
         Ok(at)
     }
 
@@ -138,6 +141,7 @@ impl JmeterXmlReader {
             stamp: int(a.ts.as_bytes())
                 .and_then(|ms| unix(ms.checked_mul(1_000_000)?))
                 .ok_or_else(|| is("ts", EXPECTED))?,
+            idle: span_or_none(a.it.as_bytes()).unwrap_or_default(),
             elapsed: span(a.t.as_bytes()).ok_or_else(|| is("t", SPAN))?,
             latency: match a.lt.as_bytes() {
                 b"" => None,
@@ -181,6 +185,7 @@ struct Attributes<'a> {
     t: Cow<'a, str>,
     lt: Cow<'a, str>,
     ct: Cow<'a, str>,
+    it: Cow<'a, str>,
     ts: Cow<'a, str>,
     s: Option<Cow<'a, str>>,
     lb: Cow<'a, str>,
@@ -202,6 +207,7 @@ impl<'a> Attributes<'a> {
                 "t" => a.t = value,
                 "lt" => a.lt = value,
                 "ct" => a.ct = value,
+                "it" => a.it = value,
                 "ts" => a.ts = value,
                 "s" => a.s = Some(value),
                 "lb" => a.lb = value,

@@ -40,7 +40,7 @@ pub(super) fn render(page: &mut Page, summary: &Summary, audit: &Audit, style: &
         }
     }
     if let Some(text) = advice::instead(summary) {
-        fact(page, "instead", Tone::Plain, &text, 1);
+        fact(page, "instead", Tone::Plain, &text, 2);
     }
     if let Some(command) = words::repeat(summary, style) {
         let long = "--details shows files, evidence and tables";
@@ -71,7 +71,7 @@ fn found(page: &mut Page, summary: &Summary, audit: &Audit) {
         fact(page, "scale", Tone::Plain, &format!("up to {}; {end}", time(scale)), 2);
     }
     if let Some(text) = say::effect(summary) {
-        fact(page, "effect", Tone::Plain, &text, 2);
+        fact(page, "effect", Tone::Plain, &text, MOST_LINES);
     }
     let why = say::why(summary, audit);
     if let Some(text) = &why {

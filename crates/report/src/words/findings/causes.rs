@@ -23,6 +23,16 @@ pub(super) fn told(of: &Cause) -> Told {
         Cause::ChangingRate { judge_from_s, judge_for_s, .. } => {
             told.and_next(format!("Judge the steady part: --from {judge_from_s}s --for {judge_for_s}s."))
         }
+        Cause::Drift { .. } | Cause::OtherRate { .. } => {
+            told.and_next("Judge a part in which the rate is the same with --from and --for.")
+        }
+        Cause::Ramp { at_end: false, judge_from_s, .. } => {
+            told.and_next(format!("Judge what follows: --from {judge_from_s}s."))
+        }
+        Cause::Ramp { judge_for_s, .. } => {
+            told.and_next(format!("Judge what precedes it: --for {judge_for_s}s."))
+        }
+        Cause::ReleasedTogether { .. } => told.and_next("Let each user send by itself."),
         Cause::FewUsers { .. } => told.and_next("Use more users with a longer think time."),
         Cause::StartOrEnd { .. } => told.and_next("--stamps start or --stamps end settles it."),
         Cause::FarStamps { .. } => told.and_next("Check the clock of the machine that wrote it."),
@@ -31,6 +41,10 @@ pub(super) fn told(of: &Cause) -> Told {
         | Cause::TimerTicks { .. }
         | Cause::GeneratorPauses { .. }
         | Cause::LostTime { .. }
+        | Cause::RegularPauses { .. }
+        | Cause::OnOff { .. }
+        | Cause::RegularPart { .. }
+        | Cause::TicksAmongOthers { .. }
         | Cause::FeedbackLoop { .. }
         | Cause::UnknownCause { .. }
         | Cause::SessionsJudged { .. } => told,
@@ -90,7 +104,9 @@ fn text(of: &Cause) -> String {
                     "users that a slow response brings together stay together",
                     "They come back as a bunch each time.",
                 ),
-                Pattern::Even => ("each user comes back like a clock", "Users are then not independent."),
+                Pattern::Even | Pattern::Periodic => {
+                    ("each user comes back like a clock", "Users are then not independent.")
+                }
                 _ => (
                     "each user comes back like a clock",
                     "Over longer times the users are not independent, and those that one slow response brings together stay together.",
@@ -110,27 +126,89 @@ fn text(of: &Cause) -> String {
             number(*cov)
         ),
         Cause::TimerTicks { period_s, mean_vector, per_tick } => format!(
-            "Starts keep to the ticks of a timer of {}: {} requests a tick leave together on average. A generator that sleeps until \
-             each request is due would not do that (mean vector {}, 0 without ticks).",
+            "Starts keep to the ticks of a timer of {}{}. A generator that sleeps until each request is due would not do that, unless \
+             the clock that stamps goes in such steps (mean vector {}, 0 without ticks).",
             chosen_time(*period_s),
-            number(*per_tick),
+            match *per_tick >= 1.5 {
+                true => format!(": {} requests a tick leave together on average", number(*per_tick)),
+                false => String::new(),
+            },
             number(*mean_vector)
         ),
         Cause::GeneratorPauses { n, longest_s, share: of_excess } => format!(
             "The generator stood still {}, for up to {}, then sent all that was held up at once. Few requests were waiting for a \
-             response. Such pauses (garbage collection, a busy machine) make {} of the excess; the times are listed.",
-            plural(*n, "time"),
+             response. Garbage collection or a busy machine does that{}; the times are listed.",
+            times(*n),
             time(*longest_s),
-            share(*of_excess)
+            of_the_excess(*of_excess)
         ),
         Cause::LostTime { n, longest_s, share: of_excess } => format!(
             "The generator stood still {}, for up to {}, and lost the time. All its clients stopped together and went on where they \
-             were; few requests were waiting for a response. Such pauses (a busy machine, a suspended process) make {} of the \
-             excess; the times are listed.",
-            plural(*n, "time"),
+             were; few requests were waiting for a response. A busy machine or a suspended process does that{}; the times are listed.",
+            times(*n),
             time(*longest_s),
-            share(*of_excess)
+            of_the_excess(*of_excess)
         ),
+        Cause::RegularPauses { period_s, length_s } => format!(
+            "The generator stands still for about {} every {}, then sends what was held up. Garbage collection or a periodic task of \
+             the machine does that.",
+            time(*length_s),
+            time(*period_s)
+        ),
+        Cause::OtherRate { rate: held, other, from_s, to_s } => format!(
+            "The rate is {} from {} to {} after the first start, and {} before and after. A changing rate looks bunched by itself.",
+            rate(*other),
+            time(*from_s),
+            time(*to_s),
+            rate(*held)
+        ),
+        Cause::OnOff { on_s, off_s, regular } => format!(
+            "Requests leave for {}{} and then none do for {}, again and again. A load that is switched on and off does that, or a \
+             generator that stops and makes up for nothing.",
+            time(*on_s),
+            if *regular { "" } else { " on average" },
+            time(*off_s)
+        ),
+        Cause::RegularPart { part, of, period_s } => format!(
+            "{} of {} come one every {} exactly. The others are spread between them. A health check, or a generator of constant rate \
+             beside another, does that.",
+            number(*part),
+            rate(*of),
+            time(*period_s)
+        ),
+        Cause::TicksAmongOthers { period_s, per_tick, share: of_all } => format!(
+            "{} of the requests leave together every {}: {} at a time on average. A timer releases them, and not the others.",
+            share(*of_all),
+            time(*period_s),
+            number(*per_tick)
+        ),
+        Cause::ReleasedTogether { users, together, share: of_batches } => format!(
+            "Users are released {} at a time, and not each by itself: {} of the batches have that size. There are {} users. A \
+             rendezvous (a Synchronizing Timer) does that.",
+            count(*together),
+            share(*of_batches),
+            count(*users)
+        ),
+        Cause::Drift { from, to, straight, window_s, index } => {
+            let change = match straight {
+                true => format!("changes from {} to {}", number(*from), rate(*to)),
+                false => format!("varies between {} and {}", number(*from), rate(*to)),
+            };
+            let index = match *window_s > 0.0 {
+                true => format!(" Over {} the index of dispersion is {}.", time(*window_s), number(*index)),
+                false => String::new(),
+            };
+            format!("The rate {change} over the time. Counts over long times vary with it.{index}")
+        }
+        Cause::Ramp { at_end, ramp_s, rate: held, .. } => {
+            let (goes, part) = if *at_end { ("falls", "last") } else { ("rises", "first") };
+            format!(
+                "The rate {goes} during the {part} {}. Outside of that it is {}; the gaps there are those of a low rate, and nothing \
+                 stood still.",
+                time(*ramp_s),
+                rate(*held)
+            )
+        }
         Cause::FeedbackLoop { n, longest_s, share: of_excess } => format!(
             "The target's stalls shape the load: {}, for up to {}, no user sent before it had its response. This closed-loop feedback \
              makes {} of the excess. Independent users would have gone on coming.",
@@ -194,19 +272,33 @@ fn text(of: &Cause) -> String {
     }
 }
 
+/// What pauses make of how much more the headways vary than those of independent users; nothing where they are independent without.
+fn of_the_excess(of: f64) -> String {
+    if of > 0.0 { format!(". Such pauses make {} of the excess", share(of)) } else { String::new() }
+}
+
+fn times(n: u64) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{} times", count(n)) }
+}
+
 const SENT_TWICE: &str = "Together they are not two independent loads but one, sent twice.";
 
 fn saturation(users: f64, effect: &str) -> String {
     format!(
-        "{effect}: the rate is what the target can do. It is not what {} users would send, and a slower target would have met fewer \
+        "{effect}: the rate is what the target can do. It is not what {} would send, and a slower target would have met fewer \
          requests.",
-        whole(users)
+        if users.round() == 1.0 {
+            "an independent user".to_owned()
+        } else {
+            format!("{} users", whole(users))
+        }
     )
 }
 
 fn unknown(pattern: Pattern, users_named: bool, waiting: Option<f64>) -> String {
     let what = match pattern {
         Pattern::Even => "more even than independent users",
+        Pattern::Periodic => "periodic",
         other => other.word(),
     };
     let more = match (users_named, waiting) {

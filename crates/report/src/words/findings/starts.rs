@@ -52,9 +52,24 @@ pub(in crate::words) fn longest_gaps(n: u64, longest_s: f64, pattern: Pattern, o
         1 => format!("one pause of {longest}"),
         n => format!("the {} longest pauses (up to {longest})", count(n)),
     };
+    if pattern == otherwise {
+        return format!(
+            "{} too long for independent users; without {} the pattern is {is} too",
+            pauses(n, longest_s),
+            them(n)
+        );
+    }
     match pattern.is_judged_without_pauses(otherwise) {
         true => format!("The pattern is judged without {gaps}: {is}. With {}, it would be {other}", them(n)),
         false => format!("Without {gaps} the pattern would be {other}; with {}, it is {is}", them(n)),
+    }
+}
+
+/// `5 pauses of up to 300 ms are`.
+fn pauses(n: u64, longest_s: f64) -> String {
+    match n {
+        1 => format!("A pause of {} is", time(longest_s)),
+        n => format!("{} pauses of up to {} are", count(n), time(longest_s)),
     }
 }
 

@@ -7,17 +7,20 @@
 //!
 //! Deliberately absent: the pattern itself, which is decided before and without any of this; and the sentences, which the report makes.
 
+mod fold;
 mod lattice;
 mod pairs;
+mod rate;
 mod traces;
 
 pub(crate) use traces::Traces;
 
 use super::threads::Think;
 use crate::little::LITTLE;
-use crate::summary::evidence::Cause;
-use crate::summary::{Finding, FindingId, Pattern, Severity, Summary, ThreadGroup};
+use crate::summary::evidence::{Cause, Starts};
+use crate::summary::{Evidence, Finding, FindingId, Pattern, RuleId, Severity, Summary, ThreadGroup};
 use pairs::Kin;
+use std::collections::BTreeMap;
 
 /// A recovered think time that varies less than this (CoV) is fixed.
 const FIXED_THINK: f64 = 0.1;
@@ -32,7 +35,7 @@ const WAITS: f64 = 0.95;
 const LOOP: f64 = 0.002;
 /// A part of the time whose starts differ by more than this share from those of the steady parts has another rate; or
 /// by this many standard errors of a Poisson count, if that is more.
-const OTHER_RATE: f64 = 0.2;
+const OTHER_RATE: f64 = 0.1;
 const OTHER_RATE_ERRORS: f64 = 5.0;
 /// Fewest twentieths of the time in a row that make a steady stretch.
 const STEADY_PARTS: usize = 6;
@@ -47,19 +50,32 @@ const NEARLY_ALL: f64 = 0.8;
 const BRIEF: f64 = 0.05;
 /// Outside of the gaps headways vary no more (CoV^2) where the gaps are what is wrong with the load.
 const AS_INDEPENDENT: f64 = 1.2;
+/// Gaps that take more than this share of the time are times in which a load is off; it is otherwise about that of independent users if
+/// headways outside of them vary no more (CoV^2) than this: gaps that are not too long for chance are among them.
+const MUCH: f64 = 0.25;
+const ABOUT_AS_INDEPENDENT: f64 = 2.0;
 /// Share of a long gap's missing starts that must follow it at once if a pause of the generator held them up.
 const HELD_UP: f64 = 0.5;
 /// So many times the average in flight when a gap begins: the users wait for the target.
 const ALL_IN_FLIGHT: f64 = 3.0;
 /// A whole that is so much more even than each of its users follows a schedule.
 const SCHEDULED: f64 = 0.8;
+/// So near to one request a period is a schedule of constant rate among others; more leave together.
+const ABOUT_ONE: f64 = 0.25;
 /// A user whose headways vary less than this (CoV) keeps a rate.
 const REGULAR_USER: f64 = 0.2;
 /// Below this CoV a load without known users is one of constant rate.
 const CONSTANT: f64 = 0.5;
 
-/// Findings on the pattern that say why it is so.
-const SAY_WHY: [FindingId; 3] = [FindingId::Periodic, FindingId::LongestGaps, FindingId::FixedPopulation];
+/// Users come in rotation if the number of starts from one of a user to its next varies by less than this share of how much the time
+/// between them does: that varies with the schedule too. Users of their own pace count more of the others the longer they take.
+const IN_ROTATION: f64 = 0.8;
+/// and that time by no less than this share of what a sum of so many headways does: a pacing of its own would vary less.
+const AS_A_SUM: f64 = 0.5;
+/// Users are released together if this share of the batches has one size.
+const ONE_SIZE: f64 = 0.8;
+/// Neighbours closer than this share of the mean headway are of one batch.
+const OF_A_BATCH: f64 = 0.25;
 
 /// What causes are told from.
 pub(crate) struct Case<'a> {
@@ -68,30 +84,41 @@ pub(crate) struct Case<'a> {
     pub summary: &'a Summary,
     /// Think times, where users are named and wait for their answers.
     pub think: Option<Think>,
+    /// How many starts come from one of a user to its next, and the standard deviation.
+    pub turns: Option<(f64, f64)>,
 }
 
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every cause, the most specific first.
-pub(crate) static ALL: [(FindingId, Find); 13] = [
+pub(crate) static ALL: [(FindingId, Find); 17] = [
     (FindingId::SameSeed, same_seed),
     (FindingId::InStep, in_step),
-    (FindingId::ChangingRate, changing_rate),
+    (FindingId::ChangingRate, rate::changing_rate),
     (FindingId::Saturation, saturation),
     (FindingId::ConstantRate, constant_rate),
     (FindingId::FixedThink, fixed_think),
     (FindingId::FixedPacing, fixed_pacing),
+    (FindingId::ChangingRate, on_off),
     (FindingId::TimerTicks, timer_ticks),
+    (FindingId::ConstantRate, regular_part),
     (FindingId::GeneratorPauses, generator_pauses),
     (FindingId::FeedbackLoop, feedback_loop),
     (FindingId::Interruption, interruption),
     (FindingId::FewUsers, few_users),
+    (FindingId::ChangingRate, rate::beyond_scale),
+    (FindingId::ChangingRate, rate::at_ends),
     (FindingId::UnknownCause, unknown),
 ];
 
 /// The cause, as a finding; none where nothing needs one.
 pub(crate) fn name(case: &Case) -> Option<Finding> {
-    ALL.iter().find_map(|(id, find)| find(case).map(|finding| Finding { id: id.clone(), ..finding }))
+    ALL.iter().find_map(|(id, find)| {
+        let finding = find(case)?;
+        // One function may tell two causes apart.
+        let own = finding.id != FindingId::default();
+        Some(if own { finding } else { Finding { id: id.clone(), ..finding } })
+    })
 }
 
 impl Case<'_> {
@@ -100,7 +127,30 @@ impl Case<'_> {
     }
 
     fn is_off(&self) -> bool {
-        matches!(self.pattern(), Pattern::Bunched | Pattern::Even)
+        matches!(self.pattern(), Pattern::Bunched | Pattern::Even | Pattern::Periodic)
+    }
+
+    /// The finding on pauses, if independent users make none so long.
+    fn pauses(&self) -> Option<&Finding> {
+        self.finding(&FindingId::LongestGaps)
+    }
+
+    fn finding(&self, id: &FindingId) -> Option<&Finding> {
+        self.summary.verdict.findings.iter().find(|finding| finding.id == *id)
+    }
+
+    /// CoV of the headways that the pattern is judged by, which may be without pauses.
+    fn cov_judged(&self) -> f64 {
+        let rules = &self.summary.verdict.pattern_rules;
+        let judged = rules.iter().find(|rule| rule.rule == RuleId::Cov).and_then(|rule| rule.value);
+        judged.unwrap_or_else(|| self.cov())
+    }
+
+    /// Whether users take the requests of one common schedule in turn: what each of them seems to keep is then the schedule's.
+    fn in_rotation(&self) -> bool {
+        let Some((mean, sd)) = self.turns.filter(|turns| turns.0 > 1.0) else { return false };
+        let Some(one) = self.one_user().and_then(|one| one.cov) else { return false };
+        sd / mean <= IN_ROTATION * one && one >= AS_A_SUM * self.cov() / mean.sqrt()
     }
 
     fn cov(&self) -> f64 {
@@ -174,14 +224,36 @@ fn same_seed(case: &Case) -> Option<Finding> {
 }
 
 fn in_step(case: &Case) -> Option<Finding> {
-    let Some((i, j, Kin::InStep(share, chance))) = kin(case) else { return users_in_step(case) };
+    let Some((i, j, Kin::InStep(share, chance))) = kin(case) else {
+        return users_in_step(case).or_else(|| released_together(case));
+    };
     let (one, other) = (case.generator(i).to_owned(), case.generator(j).to_owned());
     Some(found(case, Cause::InStep { one, other, share, chance }, share, pairs::beyond(chance)))
 }
 
+/// Users that a rendezvous releases together: nearly all batches are of one size.
+fn released_together(case: &Case) -> Option<Finding> {
+    let users = case.summary.audit.as_ref()?.users.filter(|&users| users > 1)?;
+    if case.pattern() != Pattern::Bunched {
+        return None;
+    }
+    let near = (OF_A_BATCH * case.traces.mean).max(case.traces.resolution) as i64;
+    let mut sizes: BTreeMap<usize, u64> = BTreeMap::new();
+    for stretch in case.traces.stretches() {
+        // The first and the last batch of a stretch may be cut.
+        let batches = stretch.chunk_by(|a, b| b - a <= near).map(<[i64]>::len);
+        batches.for_each(|size| *sizes.entry(size).or_default() += 1);
+    }
+    let all: u64 = sizes.values().sum();
+    let (&together, &n) = sizes.iter().max_by_key(|(_, n)| **n)?;
+    let share = n as f64 / all as f64;
+    let cause = Cause::ReleasedTogether { users, together: together as u64, share };
+    (together > 1 && share >= ONE_SIZE && all >= FEWEST_THINKS).then(|| found(case, cause, share, ONE_SIZE))
+}
+
 /// Users (threads, connections) of one generator, each of which keeps a rate of its own, and all the same.
 fn users_in_step(case: &Case) -> Option<Finding> {
-    if case.pattern() != Pattern::Bunched {
+    if case.pattern() != Pattern::Bunched || case.in_rotation() {
         return None;
     }
     let users = case.summary.audit.as_ref()?.users.filter(|&users| users > 1)?;
@@ -222,7 +294,7 @@ fn constant_rate(case: &Case) -> Option<Finding> {
     if case.pattern() != Pattern::Even {
         return None;
     }
-    let (cov, one) = (case.cov(), case.cov_of_one());
+    let (cov, one) = (case.cov_judged(), case.cov_of_one());
     let limit = match (one, case.users()) {
         (Some(one), Some(users)) if users > 1.0 => (SCHEDULED * one).max(REGULAR_USER),
         (_, Some(users)) if users > 1.0 => return None,
@@ -237,7 +309,7 @@ fn constant_rate(case: &Case) -> Option<Finding> {
 }
 
 fn fixed_think(case: &Case) -> Option<Finding> {
-    let (mean, cov) = case.think().filter(|&(_, cov)| cov < FIXED_THINK)?;
+    let (mean, cov) = case.think().filter(|&(_, cov)| cov < FIXED_THINK && !case.in_rotation())?;
     // A user that keeps a rate thinks for what its answers leave it.
     if case
         .one_user()
@@ -259,11 +331,31 @@ fn noted(case: &Case, finding: Finding) -> Finding {
 
 /// Users each of which keeps a rate, whatever its answers take, and not all the same instant.
 fn fixed_pacing(case: &Case) -> Option<Finding> {
-    let users = case.users().filter(|&users| users > 1.0)?;
+    let users = case.users().filter(|&users| users > 1.0 && !case.in_rotation())?;
     let one = case.one_user()?;
     let (mean, cov) = (one.headway_mean?, one.cov.filter(|&cov| cov < REGULAR_USER)?);
     let cause = Cause::FixedPacing { users, period_s: mean, cov };
     Some(noted(case, found(case, cause, cov, REGULAR_USER)))
+}
+
+/// A load that is switched on and off: at the same instants of each period, or at random for much of the time.
+fn on_off(case: &Case) -> Option<Finding> {
+    if case.pattern() != Pattern::Bunched {
+        return None;
+    }
+    if let Some((fold::Shape::Hole { length, caught_up: false }, period)) = folded(case) {
+        let cause = Cause::OnOff { on_s: (period - length) / 1e9, off_s: length / 1e9, regular: true };
+        return Some(found(case, cause, length / period, EXPLAINS));
+    }
+    let (share, n) = (case.traces.gap_share(), case.traces.long_gaps as f64);
+    let (weight, gaps) = weight(case, |gap| !held_up(case, gap) && !awaited(case, gap));
+    let otherwise = case.traces.variation_outside(case.cov());
+    if share < MUCH || weight < 0.5 || gaps.len() <= FEW_GAPS || otherwise > ABOUT_AS_INDEPENDENT {
+        return None;
+    }
+    let each = case.traces.mean * case.traces.seen() as f64 / n / 1e9;
+    let cause = Cause::OnOff { on_s: (1.0 - share) * each, off_s: share * each, regular: false };
+    Some(Finding { at: times(&gaps), ..found(case, cause, share, MUCH) })
 }
 
 fn timer_ticks(case: &Case) -> Option<Finding> {
@@ -277,10 +369,41 @@ fn timer_ticks(case: &Case) -> Option<Finding> {
     Some(noted(case, found(case, cause, length, lattice::CLEAR)))
 }
 
+/// What comes back in the period that the spectrum has, and that period in nanoseconds.
+fn folded(case: &Case) -> Option<(fold::Shape, f64)> {
+    let [Evidence::Starts(Starts::Period { period_s, .. })] =
+        case.finding(&FindingId::Periodic)?.evidence[..]
+    else {
+        return None;
+    };
+    fold::shape(case.traces.stretches(), period_s * 1e9)
+}
+
+/// Some of the requests come on a schedule, among others that do not.
+fn regular_part(case: &Case) -> Option<Finding> {
+    let (fold::Shape::Spike { per_period }, period) = folded(case)? else { return None };
+    let (rate, period_s) = (case.summary.arrivals.rate?, period / 1e9);
+    let part = per_period / period_s;
+    let one = (per_period - 1.0).abs() < ABOUT_ONE;
+    let cause = match one {
+        true => Cause::RegularPart { part: 1.0 / period_s, of: rate, period_s },
+        false => Cause::TicksAmongOthers { period_s, per_tick: per_period, share: (part / rate).min(1.0) },
+    };
+    let id = if one { FindingId::ConstantRate } else { FindingId::TimerTicks };
+    Some(Finding { id, ..found(case, cause, per_period, ABOUT_ONE) })
+}
+
 /// Excess of the squared CoV, and the share of it that gaps too long for chance account for.
 fn long_gaps(case: &Case) -> Option<f64> {
+    if case.traces.long_gaps == 0 || case.n() == 0 || rate::at_the_ends(case).is_some() {
+        return None;
+    }
+    // Pauses in a load that is not bunched by them need no excess to be told.
+    if case.pattern() != Pattern::Bunched {
+        return case.pauses().map(|_| 0.0);
+    }
     let excess = case.cov().powi(2) - 1.0;
-    if case.pattern() != Pattern::Bunched || case.traces.long_gaps == 0 || case.n() == 0 || excess <= 0.0 {
+    if excess <= 0.0 {
         return None;
     }
     let share = case.traces.long_squares / case.n() as f64 / excess;
@@ -289,7 +412,18 @@ fn long_gaps(case: &Case) -> Option<f64> {
 
 /// Squared length of the long gaps that the predicate picks, over that of all, and the longest of those.
 fn weight(case: &Case, pick: impl Fn(&traces::Gap) -> bool) -> (f64, Vec<traces::Gap>) {
-    let all = case.traces.gaps();
+    let mut all = case.traces.gaps();
+    if case.pattern() != Pattern::Bunched {
+        // Of those that come by chance now and then too, the ones that do not.
+        let pauses = case.pauses().map_or(&[][..], |pauses| &pauses.at);
+        let of_a_pause = |gap: &traces::Gap| {
+            pauses.iter().any(|[from, to]| {
+                let near = |a: f64, b: i64| (a - b as f64 / 1e9).abs() < 1e-6;
+                near(*from, gap.from) && near(*to, gap.to)
+            })
+        };
+        all.retain(of_a_pause);
+    }
     let squares = |gaps: &[traces::Gap]| gaps.iter().map(|g| g.length() * g.length()).sum::<f64>();
     let picked: Vec<_> = all.iter().copied().filter(pick).collect();
     (squares(&picked) / squares(&all).max(1.0), picked)
@@ -324,6 +458,10 @@ fn held_up(case: &Case, gap: &traces::Gap) -> bool {
 }
 
 fn generator_pauses(case: &Case) -> Option<Finding> {
+    if let Some((fold::Shape::Hole { length, caught_up: true }, period)) = folded(case) {
+        let cause = Cause::RegularPauses { period_s: period / 1e9, length_s: length / 1e9 };
+        return Some(found(case, cause, length / 1e9, period / 1e9));
+    }
     let share = long_gaps(case)?;
     let (weight, gaps) = weight(case, |gap| held_up(case, gap));
     if weight < 0.5 {
@@ -339,7 +477,8 @@ fn lost_time(case: &Case, share: f64) -> Option<Finding> {
     let (weight, gaps) = weight(case, |gap| !held_up(case, gap) && !awaited(case, gap));
     let brief = longest(&gaps) * 1e9 < BRIEF * case.traces.mean * case.n() as f64;
     let otherwise = case.traces.variation_outside(case.cov());
-    if weight < 0.5 || gaps.len() <= FEW_GAPS || !brief || otherwise > AS_INDEPENDENT {
+    let few = gaps.len() <= FEW_GAPS && case.pattern() == Pattern::Bunched;
+    if weight < 0.5 || few || gaps.is_empty() || !brief || otherwise > AS_INDEPENDENT {
         return None;
     }
     let cause = Cause::LostTime { n: gaps.len() as u64, longest_s: longest(&gaps), share };
@@ -363,95 +502,14 @@ fn interruption(case: &Case) -> Option<Finding> {
     gaps.sort_by(|a, b| b.length().total_cmp(&a.length()));
     gaps.truncate(FEW_GAPS);
     let squares: f64 = gaps.iter().map(|g| (g.length() / case.traces.mean).powi(2)).sum();
-    let share = squares / case.n() as f64 / (case.cov().powi(2) - 1.0);
-    if share < NEARLY_ALL {
+    let excess = case.cov().powi(2) - 1.0;
+    let share = squares / case.n() as f64 / excess;
+    if case.pattern() != Pattern::Bunched || share < NEARLY_ALL {
         return None;
     }
     let share = share.min(1.0);
     let cause = Cause::Interruption { n: gaps.len() as u64, longest_s: longest(&gaps), share };
     Some(Finding { at: times(&gaps), ..found(case, cause, share, NEARLY_ALL) })
-}
-
-/// How far from a mean count a part must be to have another rate.
-fn far(mean: f64) -> f64 {
-    (OTHER_RATE * mean).max(OTHER_RATE_ERRORS * mean.sqrt())
-}
-
-/// The longest stretch of neighbouring parts whose rates agree, as a range of parts; and its mean count.
-fn steady(parts: &[u64]) -> Option<(std::ops::Range<usize>, f64)> {
-    let mut best: Option<(std::ops::Range<usize>, f64)> = None;
-    for from in 0..parts.len() {
-        for to in from + STEADY_PARTS..=parts.len() {
-            let within = &parts[from..to];
-            let mean = within.iter().sum::<u64>() as f64 / within.len() as f64;
-            let agree = within.iter().all(|&n| (n as f64 - mean).abs() <= far(mean));
-            if agree && best.as_ref().is_none_or(|(range, _)| range.len() < to - from) {
-                best = Some((from..to, mean));
-            }
-        }
-    }
-    best
-}
-
-/// A rate that is not the same throughout: a ramp, or generators that begin and end at different times.
-fn changing_rate(case: &Case) -> Option<Finding> {
-    let parts = &case.traces.parts;
-    if !matches!(case.pattern(), Pattern::Bunched | Pattern::Undecided) {
-        return None;
-    }
-    let (range, mean) = steady(parts)?;
-    // What lies outside must all be of another rate: a stall here and there is no change.
-    let outside: Vec<usize> = (0..parts.len()).filter(|i| !range.contains(i)).collect();
-    if outside.is_empty()
-        || !outside.iter().all(|&i| (parts[i] as f64 - mean).abs() > far(mean))
-        || !explained(case)
-    {
-        return None;
-    }
-    let (from, to) = (case.traces.part(range.start)[0], case.traces.part(range.end - 1)[1]);
-    let rate = mean / (to - from) * range.len() as f64;
-    let other = |i: usize| {
-        let [a, b] = case.traces.part(i);
-        parts[i] as f64 / (b - a)
-    };
-    let (low, high) =
-        outside.iter().map(|&i| other(i)).fold((f64::INFINITY, 0.0f64), |(l, h), r| (l.min(r), h.max(r)));
-    let first = case.traces.part(0)[0];
-    let cause = Cause::ChangingRate {
-        rate,
-        from_s: from - first,
-        to_s: to - first,
-        least: low,
-        most: high,
-        judge_from_s: (from - first).ceil(),
-        judge_for_s: (to - from - 1.0).floor().max(1.0),
-    };
-    let severity = if case.pattern() == Pattern::Bunched { Severity::Warning } else { Severity::Info };
-    let at = vec![[from, to]];
-    Some(Finding { severity, at, ..found(case, cause, rate, OTHER_RATE) })
-}
-
-/// Whether independent users of the same rates by part would be about as bunched: by their CoV, or, where that is near 1,
-/// by the counts over 100 mean headways.
-fn explained(case: &Case) -> bool {
-    let parts = &case.traces.parts;
-    let (n, k) = (parts.iter().sum::<u64>() as f64, parts.len() as f64);
-    let mean = n / k;
-    let excess = case.cov().powi(2) - 1.0;
-    if excess > 0.1 {
-        // Of each part's headways the second moment is 2/rate^2.
-        let second: f64 = parts.iter().filter(|&&c| c > 0).map(|&c| 2.0 * mean * mean / c as f64).sum();
-        return second / n - 1.0 >= EXPLAINS * excess;
-    }
-    let long = 100.0 * case.traces.mean / 1e9;
-    let rows = case.summary.arrivals.dispersion.iter();
-    let Some(row) = rows.min_by(|a, b| (a.window / long).ln().abs().total_cmp(&(b.window / long).ln().abs()))
-    else {
-        return false;
-    };
-    let variance = parts.iter().map(|&c| (c as f64 - mean).powi(2)).sum::<f64>() / k;
-    let per_window = row.window * 1e9 / case.traces.mean;
-    per_window * variance / (mean * mean) >= EXPLAINS * (row.index - 1.0)
 }
 
 fn few_users(case: &Case) -> Option<Finding> {
@@ -474,12 +532,13 @@ fn unknown(case: &Case) -> Option<Finding> {
     if !case.is_off() {
         return None;
     }
-    // Another finding says why.
-    if case.summary.verdict.findings.iter().any(|finding| SAY_WHY.contains(&finding.id)) {
+    // Pauses say why where the load is independent between them.
+    let independent = matches!(case.summary.verdict.pattern_otherwise, Some(Pattern::Independent));
+    if case.pauses().is_some() && independent {
         return None;
     }
     let waiting = case.summary.closed.as_ref().and_then(|c| c.rort).filter(|&r| r > LITTLE);
-    let users_named = case.users().is_some();
+    let users_named = case.summary.audit.as_ref().is_some_and(|audit| audit.users.is_some_and(|n| n > 0));
     let cause = Cause::UnknownCause { pattern: case.pattern(), users_named, waiting };
     Some(Finding {
         severity: Severity::Info,

@@ -4,6 +4,7 @@
 //! around the gaps that are too long to be chance, and how many starts fell into each part of the time.
 
 use headway_base::Nanos;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Stretches of neighbouring starts that are kept, and how many starts each holds.
@@ -41,6 +42,8 @@ pub(crate) struct Gap {
     pub waited_through: u32,
     /// Starts within a tenth of its length after it, the one that ends it included.
     pub burst: u32,
+    /// Starts before it.
+    pub before: u64,
 }
 
 impl Gap {
@@ -62,6 +65,8 @@ pub(crate) struct Traces {
     expected: u64,
     seen: u64,
     stretches: Vec<Vec<i64>>,
+    /// The last starts.
+    lasts: VecDeque<i64>,
     pub firsts: Vec<Vec<i64>>,
     long: f64,
     before: Option<i64>,
@@ -91,6 +96,7 @@ impl Traces {
             expected: starts,
             seen: 0,
             stretches: Vec::new(),
+            lasts: VecDeque::new(),
             firsts: vec![Vec::new(); kept],
             long: (mean * ((starts.max(2) as f64).ln() + BEYOND_CHANCE)).max(4.0 * resolution.0 as f64),
             before: None,
@@ -151,6 +157,10 @@ impl Traces {
             self.stretches.push(Vec::new());
         }
         self.seen += 1;
+        if self.lasts.len() == STRETCH {
+            self.lasts.pop_front();
+        }
+        self.lasts.push_back(at);
         let most = if self.expected > room { STRETCH } else { room as usize };
         if let Some(stretch) = self.stretches.last_mut()
             && stretch.len() < most
@@ -167,7 +177,7 @@ impl Traces {
             n += 1;
             through += u32::from(row.1 >= nearly);
         }
-        let gap = Gap { from, to, in_flight: n, waited_through: through, burst: 1 };
+        let gap = Gap { from, to, in_flight: n, waited_through: through, burst: 1, before: self.seen - 1 };
         self.long_gaps += 1;
         self.long_sum += gap.length() / self.mean;
         self.long_squares += (gap.length() / self.mean).powi(2);
@@ -184,6 +194,11 @@ impl Traces {
         {
             *shortest = gap;
         }
+    }
+
+    /// Share of the time that the long gaps take.
+    pub fn gap_share(&self) -> f64 {
+        self.long_sum / self.seen.max(1) as f64
     }
 
     /// Mean headway outside of the long gaps, in nanoseconds.
@@ -213,6 +228,24 @@ impl Traces {
         gaps.extend(self.open);
         gaps.sort_by_key(|g| g.from);
         gaps
+    }
+
+    /// How many starts there were.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// From when to when starts are judged.
+    pub fn span(&self) -> [i64; 2] {
+        [self.span.start.0, self.span.end.0]
+    }
+
+    /// Distances of the first starts from the beginning, or of the last from the end, nearest first.
+    pub fn next_to_end(&self, end: bool) -> Vec<i64> {
+        match end {
+            true => self.lasts.iter().rev().map(|at| self.span.end.0 - at).collect(),
+            false => self.stretches.first().into_iter().flatten().map(|at| at - self.span.start.0).collect(),
+        }
     }
 
     /// Stretches of neighbouring starts.
@@ -247,7 +280,7 @@ mod tests {
         assert_eq!(gaps.len(), 2, "{gaps:?}");
         assert_eq!(
             gaps[0],
-            Gap { from: 1_000 * ms, to: 1_500 * ms, in_flight: 2, waited_through: 1, burst: 5 }
+            Gap { from: 1_000 * ms, to: 1_500 * ms, in_flight: 2, waited_through: 1, burst: 5, before: 102 }
         );
         assert_eq!((gaps[1].from, gaps[1].to), (1_504 * ms, 1_700 * ms));
     }

@@ -46,6 +46,23 @@ pub enum Cause {
         judge_from_s: f64,
         judge_for_s: f64,
     },
+    /// A rate that changes slowly: at the beginning and at the end by a straight line through its twentieths, or the least and the
+    /// most of them where no line fits; the index of dispersion over some window.
+    Drift { from: f64, to: f64, straight: bool, window_s: f64, index: f64 },
+    /// Gaps lie together at the beginning or the end: a ramp, and which part to judge.
+    Ramp { at_end: bool, ramp_s: f64, rate: f64, judge_from_s: f64, judge_for_s: f64 },
+    /// The rate is another for a part of the time, counted from the first start, and the same before and after it.
+    OtherRate { rate: f64, other: f64, from_s: f64, to_s: f64 },
+    /// Requests leave for some time, and then none do: how long each lasts, in each period or on average.
+    OnOff { on_s: f64, off_s: f64, regular: bool },
+    /// So many of the requests per second come one each period.
+    RegularPart { part: f64, of: f64, period_s: f64 },
+    /// So many leave together each period, among others.
+    TicksAmongOthers { period_s: f64, per_tick: f64, share: f64 },
+    /// The generator stands still once each period.
+    RegularPauses { period_s: f64, length_s: f64 },
+    /// Users are released so many at a time.
+    ReleasedTogether { users: u64, together: u64, share: f64 },
     /// Few users make an even load.
     FewUsers { users: f64, cov: f64 },
     /// The rows do not tell the cause; whether users who wait are named, and what share of their cycle they wait for.

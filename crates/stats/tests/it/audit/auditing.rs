@@ -9,8 +9,13 @@ use headway_stats::{Facts, Setup, Summary, Workload};
 pub fn audit(load: &Load) -> Summary {
     let mut survey = Survey::default();
     load.rows.iter().for_each(|r| survey.push(r));
-    let span = survey.span().expect("rows");
-    let resolution = Nanos(survey.grid().0.max(load.digit.0));
+    let mut span = survey.span().expect("rows");
+    let resolution = Nanos(survey.grid(false).0.max(load.digit.0));
+    // As the engine does: whole steps of a clock that is coarser than its digits.
+    if let Some(step) = survey.step(false) {
+        let into = |at: Nanos| Nanos((at - step).0.rem_euclid(resolution.0));
+        span = span.start - into(span.start)..span.end + resolution - into(span.end);
+    }
     let starts = load.rows.iter().filter(|r| r.kind == Kind::Request).count() as u64;
     let setup = Setup {
         labels: vec!["request".into()],

@@ -3,4 +3,5 @@
 mod auditing;
 mod causes;
 mod estimated;
+mod said;
 mod traffic;

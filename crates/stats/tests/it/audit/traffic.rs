@@ -3,6 +3,8 @@
 //! Each draws its sizes (users, think times, rates, pauses) from its seed, so that a hundred seeds are a hundred different
 //! tests and not one. Deliberately absent: the names that the audit gives.
 
+pub mod odd;
+
 use headway_base::random::{Draws, Stream};
 use headway_base::{Nanos, Outcome, Record};
 use std::cmp::Reverse;
