@@ -32,7 +32,7 @@ mod step;
 mod template;
 mod values;
 
-pub use body::{Body, JsonTemplateError, Part};
+pub use body::{Body, Json, JsonTemplateError, Part};
 pub use data::{AtEnd, Data, DataError, Take};
 pub use expect::{BodyCheck, ErrorReplies, Expect, HeaderCheck, StatusSet};
 pub use finder::{Extract, Finder, PatternError};

@@ -7,6 +7,7 @@ use crate::scenario::leaves::Text;
 use crate::scenario::source::Problem;
 use crate::scenario::tree::Scalar;
 use crate::scenario::written::{self, HeaderCheck};
+use serde_json::Value;
 
 const FINDERS: &[&str] = &["json", "jsonpath", "header", "cookie", "regex"];
 
@@ -151,7 +152,7 @@ fn body(body: &written::BodyCheck, names: &Names, expect: &mut content::Expect) 
     }
     for (at, tree) in body.json.iter().flat_map(|json| &json.0) {
         let check = pointer(at).and_then(|pointer| {
-            let value = checked(&tree.0, names)?;
+            let value = Value::from(checked(&tree.0, names)?);
             BodyCheck::json(pointer, &value, names).map_err(|e| mistake(tree.0.span, &e.error.message))
         });
         match check {
