@@ -12,12 +12,14 @@
 //! ([`crate::journey`]).
 
 mod body;
+mod charset;
 mod cookies;
 mod data;
 mod decode;
 mod encode;
 mod expect;
 mod finder;
+mod html;
 mod memory;
 mod names;
 mod pointer;
