@@ -5,8 +5,8 @@ use crate::Error;
 use anyhow::anyhow;
 use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos};
-use headway_import::source::Progress;
 use headway_import::Options;
+use headway_import::source::Progress;
 use headway_workload::arrivals::{Logged, MOST_LOGGED};
 use std::path::Path;
 
