@@ -200,8 +200,10 @@ pub enum ProtocolError {
     /// An answer of DNS that is none to the question.
     #[error("the response breaks DNS: {0}")]
     Dns(&'static str),
-    /// The peer makes us answer (pings, settings) and does not read the answers.
-    #[error("the server sends pings or settings and does not read what they ask for")]
+    /// The peer makes us answer (pings, settings) and does not read the answers, or sends more frames without content than any use.
+    #[error(
+        "the server sends pings or settings and does not read what they ask for, or empty frames without end"
+    )]
     Flood,
 }
 

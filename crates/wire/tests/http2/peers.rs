@@ -366,3 +366,28 @@ fn what_only_http1_can_say_is_refused_with_a_reason() {
     let Opened::Unfit(error) = asking.client.open(&request.clone().into()) else { panic!("sent") };
     assert!(error.to_string().contains("/a<b>"), "{error}");
 }
+
+/// Of some servers each answer has an empty frame of DATA before its content.
+#[test]
+fn empty_frames_of_data_do_no_harm() {
+    let mut asking = Asking::with(Limits::default(), 1);
+    for _ in 0..300 {
+        let stream = asking.get();
+        asking.transmit();
+        let number = asking.frames_sent().last().unwrap().1;
+        let answer = answer(number, b"ok");
+        // The head is the first frame of it.
+        let head = 9 + usize::from(answer[2]) + (usize::from(answer[1]) << 8);
+        asking.receive(&[&answer[..head], &frame(0, 0, number, b""), &answer[head..]].concat());
+        assert!(matches!(asking.of(stream).last(), Some(Told::End(_))), "{:?}", asking.of(stream));
+    }
+}
+
+#[test]
+fn empty_frames_of_data_without_end_are_given_up() {
+    let mut asking = Asking::with(Limits::default(), 1);
+    let stream = asking.get();
+    asking.transmit();
+    asking.receive(&frame(0, 0, 1, b"").repeat(2_000));
+    assert_eq!(asking.of(stream).last(), Some(&Told::Reset(ResetReason::Protocol(ProtocolError::Flood))));
+}
