@@ -240,6 +240,12 @@ pub(super) fn fill(
         keep(step);
         step.body = Body::File(named(file)?);
         step.notes.push(FILE.to_owned());
+        if kind.is_none() {
+            step.notes.push(
+                "curl -T sends no Content-Type; here application/octet-stream goes with the file unless a header says another."
+                    .to_owned(),
+            );
+        }
     } else if !operation.form.is_empty() {
         // Its Content-Type names the boundary, which is made anew.
         let parts = operation.form.parts(secrets);

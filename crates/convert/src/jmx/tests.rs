@@ -518,3 +518,50 @@ fn secrets_within_headers_are_not_written() {
         );
     }
 }
+
+#[test]
+fn threads_that_come_in_steps_are_phases() {
+    let plan = |loops: &str, more: &str| {
+        let properties: String = [
+            ("ThreadGroup.num_threads", "30"),
+            ("Threads initial delay", "0"),
+            ("Start users count", "10"),
+            ("Start users count burst", "0"),
+            ("Start users period", "30"),
+            ("Stop users count", "10"),
+            ("Stop users period", "1"),
+            ("flighttime", "60"),
+            ("rampUp", "5"),
+        ]
+        .map(|(name, value)| prop(name, value))
+        .concat();
+        let kind = "kg.apc.jmeter.threads.SteppingThreadGroup";
+        format!(
+            r#"<jmeterTestPlan><hashTree><TestPlan testname="T"/><hashTree><{kind} testname="steps">{properties}{more}
+            <elementProp name="ThreadGroup.main_controller"><stringProp name="LoopController.loops">{loops}</stringProp></elementProp>
+            </{kind}><hashTree>{}</hashTree></hashTree></hashTree></jmeterTestPlan>"#,
+            sampler("home", &prop("HTTPSampler.path", "/"), "")
+        )
+    };
+    let (forever, scenario) = made(&plan("-1", ""));
+    let Source::Users { level, requests: None } = &scenario.groups[0].source else { panic!("users") };
+    let shape: Vec<(f64, f64, f64)> = level
+        .phases()
+        .iter()
+        .map(|phase| (phase.length.as_secs_f64(), phase.from_users, phase.to_users))
+        .collect();
+    let expected = [
+        (5.0, 0.0, 10.0),
+        (30.0, 10.0, 10.0),
+        (5.0, 10.0, 20.0),
+        (30.0, 20.0, 20.0),
+        (5.0, 20.0, 30.0),
+        (60.0, 30.0, 30.0),
+        (3.0, 30.0, 0.0),
+    ];
+    assert_eq!(shape, expected, "{}", forever.scenario);
+    assert!(forever.notes.is_empty(), "{:?}", forever.notes);
+    let (once, scenario) = made(&plan("1", ""));
+    assert!(matches!(scenario.groups[0].source, Source::Users { .. }));
+    assert!(once.notes.iter().any(|note| note.contains("not 1 times")), "{:?}", once.notes);
+}

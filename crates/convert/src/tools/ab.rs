@@ -71,6 +71,6 @@ pub(super) static AB: Tool = Tool {
         Row::new("I", "", "", "no name of the server in TLS", NO_TLS),
         Row::new("Z", "", "ALL", "ciphers of TLS", NO_TLS),
         Row::new("f", "", "TLS1.2", "the version of TLS", NO_TLS),
-        Row::new("E", "", "me.pem", CERTIFICATES, NO_CERTIFICATES),
+        Row::new("E", "", "me.pem", CERTIFICATES, OWN_CERTIFICATE),
     ],
 };

@@ -296,6 +296,9 @@ mod said {
     pub(super) const NO_CERTIFICATES: Meaning = Meaning::Cannot(
         "give PEM files as --cert FILE --key FILE, and authorities to trust as --cacert FILE; -k accepts any certificate",
     );
+    pub(super) const AUTHORITIES: Meaning = Meaning::Flag("--cacert", Value::Same);
+    pub(super) const OWN_CERTIFICATE: Meaning = Meaning::Flag("--cert", Value::Same);
+    pub(super) const OWN_KEY: Meaning = Meaning::Flag("--key", Value::Same);
     pub(super) const NO_VERSION: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1 and HTTP/2");
     pub(super) const HTTP2: Meaning = Meaning::Flag("--http2", Value::Switch);
     pub(super) const OFFERED: Meaning = Meaning::Nothing("leave it out: HTTP/2 is offered with TLS");

@@ -293,7 +293,11 @@ impl Step {
                 extract.slot = self.tree.add(pointer);
                 self.keeps_body = true;
             }
-            Place::JsonPath(..) | Place::Regex(..) => self.keeps_body = true,
+            Place::JsonPath(..)
+            | Place::Regex(..)
+            | Place::HtmlRegex(..)
+            | Place::Attribute(_)
+            | Place::Field(_) => self.keeps_body = true,
             Place::Header(name) => watch(&mut self.watched, name),
             Place::Cookie(_) => self.sees_cookies = true,
         }

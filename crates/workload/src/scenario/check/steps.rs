@@ -335,7 +335,8 @@ fn place_of(name: &str, step: &written::Step) -> Option<Span> {
     let verb = step.request.iter().flat_map(|verb| &verb.path);
     let named = [&step.query, &step.headers, &step.form];
     let values = named.into_iter().flatten().flat_map(|named| &named.0).map(|(_, value)| value);
-    let parts = step.multipart.iter().flatten().flat_map(|part| &part.text);
+    let parts = step.multipart.iter().flatten();
+    let parts = parts.flat_map(|part| [&part.name, &part.filename, &part.r#type, &part.text]).flatten();
     let expect = step.expect.iter().flat_map(|expect| &expect.body);
     let expect = expect.flat_map(|body| [&body.contains, &body.not_contains]).flatten();
     let sent = step.send.iter().filter_map(|sent| match sent {
