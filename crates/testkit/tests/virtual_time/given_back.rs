@@ -87,6 +87,7 @@ fn a_connection_that_ends_gives_all_back_to_one_other() {
         },
         _ => Reply::ok(MS(1)),
     };
+    // The next connection has the place of the one that ended, and is another.
     let limits = Limits { connections: 4, ..LIMITS };
     let played = Rig::new(&plan, limits, |_| Connect::After(MS(4)), request).carrying(100).run();
     laws::check(&plan, &limits, &played);

@@ -44,7 +44,8 @@ impl<S: RecordSink> Client<S> {
         };
         record.first_byte = Stamp::NONE;
         self.write(row);
-        self.in_flight.give_back(id);
+        let not_on = self.connections.number(on);
+        self.in_flight.give_back(id, not_on);
         let origin = self.sessions.get(session).origin;
         self.held_mut(origin).again.push_back(id);
         self.set_free(on, session, now)

@@ -260,19 +260,21 @@ impl Connections {
         Some(id)
     }
 
-    /// Where a request to that origin goes that was given back on `not_on`; `own` as in [`can_start`](Connections::can_start).
-    pub(super) fn way_again(&self, origin: u16, not_on: ConnectionId, own: bool) -> Way {
+    /// Where a request to that origin goes that was given back on the connection of the number `not_on`; `own` as in [`can_start`](Connections::can_start).
+    pub(super) fn way_again(&self, origin: u16, not_on: u32, own: bool) -> Way {
         let pool = self.pool(origin);
         let opens = self.can_open(origin) || self.gives_way(origin, own).is_some();
         let idle = |id: ConnectionId| self.slots[id as usize].carries == 0;
-        let fits = |&&id: &&ConnectionId| id != not_on && (!self.spread || !opens || idle(id));
+        let fits = |&&id: &&ConnectionId| self.number(id) != not_on && (!self.spread || !opens || idle(id));
         match pool.available.iter().rev().find(fits) {
             Some(&other) if !own => Way::On(other),
             _ if !own && pool.expected > 1 && pool.unsettled > 0 => Way::Nowhere,
             _ if opens => Way::New,
             // There is no other, and none can be opened.
-            _ if !own && !pool.available.is_empty() => Way::On(not_on),
-            _ => Way::Nowhere,
+            _ => match pool.available.last() {
+                Some(&same) if !own => Way::On(same),
+                _ => Way::Nowhere,
+            },
         }
     }
 

@@ -44,8 +44,8 @@ impl Note {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attempt {
     pub number: u8,
-    /// The connection that gave it back.
-    pub not_on: ConnectionId,
+    /// The number of the connection that gave it back.
+    pub not_on: u32,
     /// Of this time; the record has those of the first time.
     pub sent: Stamp,
     pub connect: Stamp,
@@ -58,7 +58,7 @@ pub(super) struct Attempt {
 impl Attempt {
     const FIRST: Attempt = Attempt {
         number: 0,
-        not_on: NONE,
+        not_on: u32::MAX,
         sent: Stamp::NONE,
         connect: Stamp::NONE,
         tls: Stamp::NONE,
@@ -213,12 +213,12 @@ impl InFlight {
         self.again.get(&id).copied().unwrap_or(Attempt::FIRST)
     }
 
-    /// Its connection carries it no longer: it waits for another.
-    pub(super) fn give_back(&mut self, id: RequestId) {
+    /// Its connection, of that number, carries it no longer: it waits for another.
+    pub(super) fn give_back(&mut self, id: RequestId, not_on: u32) {
         let before = self.attempt(id);
         let slot = self.slot(id);
         slot.phase = Phase::GivenBack;
-        let not_on = std::mem::replace(&mut slot.connection, NONE);
+        slot.connection = NONE;
         let deadline = before.deadline.min(slot.deadline);
         let attempt = Attempt { number: before.number + 1, not_on, deadline, ..Attempt::FIRST };
         self.again.insert(id, attempt);
