@@ -163,9 +163,17 @@ impl TlsSetup {
         }
     }
 
-    /// What is to be said of a handshake that the two sides could not agree on: what was offered, and what the other side said.
+    /// What is to be said of a handshake that the two sides could not agree on: what was offered, and what the other side said; and of a
+    /// certificate of an authority.
     pub(crate) fn disagreed(&self, error: &rustls::Error) -> Option<String> {
         use AlertDescription as Alert;
+        if is_of_authority(error) {
+            return Some(
+                "the server's own certificate is that of an authority (CA:TRUE), and none that --cacert names: give it there, or \
+                 make it with -addext basicConstraints=critical,CA:FALSE"
+                    .to_owned(),
+            );
+        }
         let agreeable = match error {
             rustls::Error::AlertReceived(alert) => !matches!(
                 alert,

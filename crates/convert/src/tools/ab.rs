@@ -20,7 +20,7 @@ pub(super) static AB: Tool = Tool {
             "the size of TCP buffers",
             Meaning::Cannot("the system chooses the sizes of its buffers"),
         ),
-        Row::new("B", "", "127.0.0.1", "the local address", NO_SOURCE),
+        Row::new("B", "", "127.0.0.1", "the local address", LOCAL_ADDRESS),
         Row::new(
             "p",
             "",

@@ -9,9 +9,9 @@ use crate::curl::{Data, Means};
 const NO_PROXY: Means = Means::Refused(
     "it knows proxies of HTTP alone, as -x http://HOST:PORT, with NAME:PASSWORD@ before HOST if they ask for them",
 );
-const ELSEWHERE: Means = Means::Refused(
-    "write it as connect-to: [ HOST:PORT:HOST2:PORT2 ] or resolve: [ HOST:PORT:ADDRESS ] into the scenario",
-);
+const NO_ABSTRACT: Means = Means::Refused("a socket has a path here, as in --unix-socket /run/app.sock");
+const NO_INTERFACE: Means =
+    Means::Refused("leave it out, and give the address to headway run as --local-addr ADDRESS");
 const NO_LOGIN: Means =
     Means::Refused("a scenario knows Basic and Bearer authorization (-u, --oauth2-bearer) only");
 const NO_CERTIFICATE: Means =
@@ -186,8 +186,8 @@ const ROWS: &[Row] = &[
     row("U", "proxy-user", "VALUE", PROXY, NO_PROXY),
     row("", "resolve", "a:80:127.0.0.1", PLACE, Means::Route("resolve")),
     row("", "connect-to", "a:80:b:80", PLACE, Means::Route("connect-to")),
-    row("", "abstract-unix-socket", "VALUE", PLACE, ELSEWHERE),
-    row("", "interface", "VALUE", PLACE, ELSEWHERE),
+    row("", "abstract-unix-socket", "VALUE", PLACE, NO_ABSTRACT),
+    row("", "interface", "VALUE", PLACE, NO_INTERFACE),
     row("", "digest", "", "another kind of login", NO_LOGIN),
     row("", "ntlm", "", "another kind of login", NO_LOGIN),
     row("", "negotiate", "", "another kind of login", NO_LOGIN),

@@ -3,7 +3,7 @@
 use super::said::*;
 use super::{Meaning, Part, Row, Style, Takes, Tool, Value, alike};
 
-const GRPC: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1, and no gRPC");
+const GRPC: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1 and HTTP/2, and no gRPC");
 const EVEN: Meaning =
     Meaning::Nothing("leave it out: arrivals are of all connections together, so none are in step");
 const NO_WARMUP: Meaning = Meaning::Nothing(

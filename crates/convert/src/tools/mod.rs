@@ -308,7 +308,8 @@ mod said {
         Meaning::Cannot("write --connect-to HOST:PORT:HOST2:PORT2, or --resolve HOST:PORT:ADDRESS");
     pub(super) const NO_SOCKET: Meaning =
         Meaning::Cannot("write the target as unix:/path/to/socket:/path instead");
-    pub(super) const NO_SOURCE: Meaning = Meaning::Cannot("the system chooses the local address");
+    pub(super) const LOCAL_ADDRESS: Meaning = Meaning::Flag("--local-addr", Value::Same);
+    pub(super) const LOCAL_ADDRESSES: Meaning = Meaning::Cannot("write --local-addr A,B,... or a range, A-B");
     pub(super) const NO_HELP: Meaning = Meaning::Cannot("there is no load in it to translate");
     pub(super) const NO_SCRIPT: Meaning =
         Meaning::Cannot("what a script does is written as the steps of a scenario (docs/scenarios.md)");

@@ -3,7 +3,9 @@
 use super::said::*;
 use super::{Meaning, Part, Row, Style, Takes, Tool, Value, alike};
 
-const BURST: Meaning = Meaning::Cannot("arrivals in bursts are --arrivals 'gamma(COV)' with a COV above 1");
+const BURST: Meaning = Meaning::Cannot(
+    "N requests at once every D are --arrivals 'batch(constant,const(N))' with -R N/D, as in -R 2 for 4 every 2s",
+);
 
 pub(super) static OHA: Tool = Tool {
     name: "oha",

@@ -79,7 +79,7 @@ pub(super) static VEGETA: Tool = Tool {
         ),
         Row::new("", "header", "Accept: */*", HEADER, Meaning::Flag("-H", Value::Same)),
         Row::new("", "proxy-header", "A: b", "a header for the proxy", NO_PROXY),
-        Row::new("", "laddr", "127.0.0.1", "the local address", NO_SOURCE),
+        Row::new("", "laddr", "127.0.0.1", "the local address", LOCAL_ADDRESS),
         Row::new("", "keepalive", "", REUSE, Meaning::Flag("-H", Value::IfFalse("Connection: close"))),
         Row::new("", "unix-socket", "/run/app.sock", SOCKET, NO_SOCKET),
         Row::new("", "prometheus-addr", "0.0.0.0:8880", OUTPUT, NO_OUTPUT),

@@ -44,7 +44,7 @@ fn an_authority_that_is_its_own_server_is_trusted_if_it_is_named() {
         let (named, named_config) = Authority::of_itself(elsewhere);
         for (trusted, config, why) in [
             (&own, &config, None),
-            (&another, &config, Some("")),
+            (&another, &config, Some("none that --cacert names")),
             (&old, &old_config, Some("expired")),
             (&named, &named_config, Some("elsewhere.test")),
         ] {

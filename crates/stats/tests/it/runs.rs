@@ -300,9 +300,8 @@ fn requests_that_were_sent_again_are_a_finding_and_count_once() {
     world.records.extend(rows);
     world.records.sort_by_key(|row| row.done);
     let after = world.analyse();
-    let Evidence::Run(Run::SentAgain { n: 2, of: 200, times: 3 }) = evidence(&after, "sent-again") else {
-        panic!("no such finding")
-    };
+    let told = evidence(&after, "sent-again");
+    let Evidence::Run(Run::SentAgain { n: 2, of: 200, times: 3 }) = told else { panic!("{told:?}") };
     assert_eq!((after.outcomes, after.response), (before.outcomes, before.response));
 }
 

@@ -97,11 +97,7 @@ impl Redactor {
     /// cookies each.
     pub fn know_header(&mut self, name: &str, value: &str) {
         if !self.names.has(Place::Header, name) {
-            if let Some(place) = scan::after_scheme(value) {
-                self.know(&value[place.clone()]);
-                self.know_basic(&value[place]);
-            }
-            return self.know_in(value);
+            return self.know_text(value);
         }
         self.know(value);
         for word in value.split([' ', ';', ',']).map(str::trim) {
@@ -112,6 +108,16 @@ impl Redactor {
                 self.know_basic(word);
             }
         }
+    }
+
+    /// Hides, from now on, what a value holds that is no secret by its own name: credentials after a scheme, and what follows names of
+    /// secrets in it.
+    pub fn know_text(&mut self, value: &str) {
+        if let Some(place) = scan::after_scheme(value) {
+            self.know(&value[place.clone()]);
+            self.know_basic(&value[place]);
+        }
+        self.know_in(value);
     }
 
     /// User and password of Basic credentials.

@@ -277,6 +277,11 @@ fn answers_lose_fields_in_every_way_of_writing_them() {
     );
     check("<meta content=X9 name=csrf-token />", "<meta content=<redacted> name=csrf-token />");
     check(r#"{"key":"token","value":"X9"}"#, r#"{"key":"token","value":"<redacted>"}"#);
+    check(r#"{"name":"api_key","content":"X9"}"#, r#"{"name":"api_key","content":"<redacted>"}"#);
+    check("[ { key: token, value: X9 } ]", "[ { key: token, value: <redacted> } ]");
+    check("{ value: X9, name: password }", "{ value: <redacted>, name: password }");
+    check("the key: token, the value: x9", "the key: token, the value: x9");
+    check("get: /{{ key: token, value: x9 }}", "get: /{{ key: token, value: x9 }}");
     check(r#"{"value":"X9", "field":"password"}"#, r#"{"value":"<redacted>", "field":"password"}"#);
     check(r#"{"pass\u0077ord":"X9","a":"b"}"#, r#"{"pass\u0077ord":"<redacted>","a":"b"}"#);
     check(r#"{"\u0070assword":"X9"}"#, r#"{"\u0070assword":"<redacted>"}"#);
