@@ -468,7 +468,11 @@ fn notes(operation: &Operation) -> Vec<String> {
         names.dedup();
         notes.push(format!("Passed over, being about curl itself: {}.", names.join(" ")));
     }
-    for name in &operation.removed {
+    let sends_none = |name: &&String| {
+        name.eq_ignore_ascii_case("content-type")
+            && (operation.upload.is_some() || !operation.data.is_empty() && !operation.get)
+    };
+    for name in operation.removed.iter().filter(|name| !sends_none(name)) {
         notes.push(format!("Passed over: -H '{name}:', which takes away a header of curl's own."));
     }
     notes

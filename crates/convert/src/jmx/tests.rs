@@ -565,3 +565,46 @@ fn threads_that_come_in_steps_are_phases() {
     assert!(matches!(scenario.groups[0].source, Source::Users { .. }));
     assert!(once.notes.iter().any(|note| note.contains("not 1 times")), "{:?}", once.notes);
 }
+
+/// What an element says beside what is carried over is listed, if it is set.
+#[test]
+fn properties_that_are_not_read_are_listed() {
+    let inside = [
+        r#"<CSVDataSet testname="rows">"#,
+        &prop("filename", "a.csv"),
+        &prop("variableNames", "login"),
+        &prop("fileEncoding", "UTF-16"),
+        "</CSVDataSet><hashTree/>",
+        &sampler(
+            "s",
+            &[
+                prop("HTTPSampler.path", "/${login}"),
+                prop("HTTPSampler.ipSource", "10.0.0.7"),
+                prop("HTTPSampler.contentEncoding", "UTF-8"),
+                prop("HTTPSampler.implementation", "HttpClient4"),
+                prop("HTTPSampler.concurrentDwn", "false"),
+                prop("Some.plugin", "x"),
+                prop("Other.plugin", "false"),
+                r#"<collectionProp name="Some.list"><stringProp name="1">x</stringProp></collectionProp>"#
+                    .to_owned(),
+            ]
+            .concat(),
+            "",
+        ),
+    ];
+    let (converted, _) = made(&group(&prop("ThreadGroup.of_a_later_version", "7"), &inside.concat()));
+    let notes = converted.notes.join("\n");
+    for (element, property) in [
+        ("rows", "fileEncoding"),
+        ("s", "HTTPSampler.ipSource"),
+        ("s", "Some.plugin"),
+        ("s", "Some.list"),
+        ("G", "ThreadGroup.of_a_later_version"),
+    ] {
+        let of = |line: &&str| line.contains(&format!("'{element}' (")) && line.contains(property);
+        assert_eq!(notes.lines().filter(of).count(), 1, "{property}: {notes}");
+    }
+    for silent in ["contentEncoding", "implementation", "concurrentDwn", "Other.plugin"] {
+        assert!(!notes.contains(silent), "{notes}");
+    }
+}
