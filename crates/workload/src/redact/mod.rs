@@ -183,15 +183,17 @@ impl Redactor {
         self.know_in(line);
     }
 
-    /// One of this program's own sentences: without known values and without the secrets of URLs in it.
+    /// One of this program's own sentences, or a label: without known values, without the secrets of URLs in it, and without what shows
+    /// by itself that it is one (credentials after a scheme, tokens, private keys).
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.without(text, |text| urls::in_text(text, &self.names, 0))
+        self.without(text, |text| [urls::in_text(text, &self.names, 0), scan::unnamed(text)].concat())
     }
 
     /// Whether [`hide`](Redactor::hide) would hide anything of a text, if it hid anything at all.
     pub fn finds(&self, text: &str) -> bool {
         self.known.iter().any(|known| known.places(text).next().is_some())
             || !urls::in_text(text, &self.names, 0).is_empty()
+            || !scan::unnamed(text).is_empty()
     }
 
     /// A text that came from elsewhere: without known values, and without what follows names of secrets.

@@ -27,7 +27,7 @@ pub(super) fn foreign_at(text: &str, names: &SecretNames, depth: usize) -> Vec<R
 
 fn as_written(text: &str, names: &SecretNames, depth: usize) -> Vec<Range<usize>> {
     let mut found = urls::in_text(text, names, depth);
-    found.extend(private_keys(text));
+    found.extend(unnamed(text));
     let mut at = 0;
     while let Some(start) = text[at..].find(is_of_name).map(|i| at + i) {
         let end = text[start..].find(|c| !is_of_name(c)).map_or(text.len(), |i| start + i);
@@ -39,9 +39,20 @@ fn as_written(text: &str, names: &SecretNames, depth: usize) -> Vec<Range<usize>
             next = value.end.max(end);
             found.push(value);
         }
+        at = next;
+    }
+    found
+}
+
+/// What is a secret whatever it is called.
+pub(super) fn unnamed(text: &str) -> Vec<Range<usize>> {
+    let mut found = private_keys(text);
+    let mut at = 0;
+    while let Some(start) = text[at..].find(is_of_name).map(|i| at + i) {
+        let end = text[start..].find(|c| !is_of_name(c)).map_or(text.len(), |i| start + i);
         found.extend(json_web_token(text, start..end));
         found.extend(credentials(text, start..end));
-        at = next;
+        at = end;
     }
     found
 }

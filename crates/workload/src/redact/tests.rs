@@ -308,6 +308,27 @@ fn answers_lose_fields_in_every_way_of_writing_them() {
 }
 
 #[test]
+fn sentences_and_labels_lose_what_shows_by_itself_that_it_is_a_secret() {
+    let check = |text: &str, hidden: &str| assert_eq!(Redactor::default().hide(text), hidden, "{text}");
+    check("Authorization: Bearer MKXf1234567", "Authorization: Bearer <redacted>");
+    check("step a: Basic dXNlcjpwYXNz, sent", "step a: Basic <redacted>, sent");
+    check("got eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "got <redacted>");
+    check(
+        "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----<redacted>-----END PRIVATE KEY-----",
+    );
+    for same in [
+        "-u sends Basic authorization",
+        "write Authorization: 'Basic ${CREDENTIALS}'",
+        "as in \"Basic $(printf %s USER:PASSWORD | base64 -w0)\"",
+        "password: wrong",
+        "Bearer {{token}}",
+    ] {
+        check(same, same);
+    }
+}
+
+#[test]
 fn escapes_of_escapes_end_somewhere() {
     let text = format!("http://h/?a=%{}3Dtoken", "25".repeat(20_000));
     assert_eq!(Redactor::default().hide_foreign(&text), text);
