@@ -90,11 +90,26 @@ fn texts_arrive_as_they_were() {
 }
 
 #[test]
+fn what_has_no_type_gets_none() {
+    for options in [&["-T", "a.bin"][..], &["-H", "Content-Type:", "-d", "a=b"]] {
+        let sent = from_curl(&[&["http://a/"], options].concat());
+        assert_eq!(header(&sent[0], "content-type"), None, "{options:?}");
+        assert!(!sent[0].body.is_empty());
+    }
+    assert_eq!(
+        header(&from_curl(&["http://a/", "-d", "a=b"])[0], "content-type"),
+        Some("application/x-www-form-urlencoded")
+    );
+}
+
+#[test]
 fn paths_arrive_as_they_were() {
-    for path in ["/", "/a//b/../c?x=1&y=%7B&z", "/?a=b;c,d:e@f!$'()*+", "/%E2%82%AC?q=%20+", "/?x=$d&y=\\"] {
+    for path in ["/", "/a//c?x=1&y=%7B&z", "/?a=b;c,d:e@f!$'()*+", "/%E2%82%AC?q=%20+", "/?x=$d&y=\\"] {
         let sent = from_curl(&[&format!("http://a{path}")]);
         assert_eq!(sent[0].path, path.replace('\\', "%5C"));
     }
+    // As curl sends it (7.88).
+    assert_eq!(from_curl(&["http://a/a//b/../c?x=/../"])[0].path, "/a//c?x=/../");
     let sent = from_curl(&["-g", "http://a/{{x}}?${y}={{z}}"]);
     assert_eq!(sent[0].path, "/%7B%7Bx%7D%7D?$%7By%7D=%7B%7Bz%7D%7D");
 }

@@ -659,7 +659,8 @@ fn expect_map(step: &Step) -> Map {
 
 fn part_map(part: &Part) -> Map {
     let mut map = Map::new();
-    map.push("name", untemplated(&part.name));
+    // They are templates, and stand for themselves here.
+    map.push("name", Yaml::text(Text::literal(&part.name).as_str()));
     match &part.content {
         PartContent::Text(text) => map.push("text", Yaml::text(text.as_str())),
         PartContent::File(file) => map.push("file", untemplated(file)),
@@ -667,7 +668,7 @@ fn part_map(part: &Part) -> Map {
     let more = [("filename", &part.filename), ("type", &part.kind)];
     for (key, value) in more {
         if let Some(value) = value {
-            map.push(key, untemplated(value));
+            map.push(key, Yaml::text(Text::literal(value).as_str()));
         }
     }
     map

@@ -12,6 +12,7 @@ use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore,
     SignatureScheme,
@@ -91,8 +92,11 @@ impl TlsSetup {
         if insecure {
             return TlsSetup::with_verifier(host, |provider| Ok(Arc::new(NoVerification(provider))));
         }
-        if let Some(roots) = given {
-            return TlsSetup::with_roots(host, roots);
+        if let Some((roots, named)) = given {
+            return TlsSetup::with_verifier(host, |provider| {
+                let inner = by_roots(roots, provider)?;
+                Ok(Arc::new(OwnCertificate { inner, named }))
+            });
         }
         let loaded = rustls_native_certs::load_native_certs();
         let mut roots = RootCertStore::empty();
@@ -109,13 +113,7 @@ impl TlsSetup {
     /// # Errors
     /// A host that no certificate can name, or no roots.
     pub fn with_roots(host: &str, roots: RootCertStore) -> Result<TlsSetup, TlsError> {
-        TlsSetup::with_verifier(host, |provider| {
-            let verifier =
-                rustls::client::WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
-                    .build()
-                    .map_err(|e| rustls::Error::General(e.to_string()))?;
-            Ok(verifier as Arc<dyn ServerCertVerifier>)
-        })
+        TlsSetup::with_verifier(host, |provider| by_roots(roots, provider))
     }
 
     fn with_verifier(
@@ -163,6 +161,47 @@ impl TlsSetup {
             ) => Some(KnownFailure::ClientCertificateRefused),
             _ => None,
         }
+    }
+
+    /// What is to be said of a handshake that the two sides could not agree on: what was offered, and what the other side said; and of a
+    /// certificate of an authority.
+    pub(crate) fn disagreed(&self, error: &rustls::Error) -> Option<String> {
+        use AlertDescription as Alert;
+        if is_of_authority(error) {
+            return Some(
+                "the server's own certificate is that of an authority (CA:TRUE), and none that --cacert names: give it there, or \
+                 make it with -addext basicConstraints=critical,CA:FALSE"
+                    .to_owned(),
+            );
+        }
+        let agreeable = match error {
+            rustls::Error::AlertReceived(alert) => !matches!(
+                alert,
+                Alert::HandshakeFailure
+                    | Alert::ProtocolVersion
+                    | Alert::InsufficientSecurity
+                    | Alert::IllegalParameter
+                    | Alert::UnrecognisedName
+            ),
+            rustls::Error::PeerIncompatible(_) => false,
+            _ => true,
+        };
+        if agreeable {
+            return None;
+        }
+        let provider = self.config.crypto_provider();
+        let groups: Vec<String> =
+            provider.kx_groups.iter().map(|group| format!("{:?}", group.name())).collect();
+        let protocols: Vec<_> =
+            self.config.alpn_protocols.iter().map(|name| String::from_utf8_lossy(name)).collect();
+        let protocols =
+            if protocols.is_empty() { String::new() } else { format!(", ALPN {}", protocols.join(" and ")) };
+        let name = self.name.to_str();
+        Some(format!(
+            "{error}; offered were TLS 1.3 and 1.2 with {} cipher suites and the groups {}, for the name {name}{protocols}",
+            provider.cipher_suites.len(),
+            groups.join(", ")
+        ))
     }
 
     /// A session for a new connection.
@@ -272,12 +311,77 @@ pub(crate) fn failure_kind(error: &rustls::Error, first: Option<u8>) -> Option<K
 }
 
 /// The authorities that the file of `--cacert` names; they are looked at even where nothing is verified.
-fn roots_of(cacert: &Pem) -> Result<RootCertStore, TlsError> {
+fn roots_of(cacert: &Pem) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), TlsError> {
     let mut roots = RootCertStore::empty();
-    for certificate in certificates("--cacert", cacert)? {
-        roots.add(certificate).map_err(|error| pem::wrong("--cacert", cacert, &error))?;
+    let named = certificates("--cacert", cacert)?;
+    for certificate in &named {
+        roots.add(certificate.clone()).map_err(|error| pem::wrong("--cacert", cacert, &error))?;
     }
-    Ok(roots)
+    Ok((roots, named))
+}
+
+/// Verifies against these roots.
+fn by_roots(
+    roots: RootCertStore,
+    provider: Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, rustls::Error> {
+    let verifier = rustls::client::WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+    Ok(verifier.build().map_err(|e| rustls::Error::General(e.to_string()))?)
+}
+
+/// Takes a certificate of an authority for the target's own as well, where it is byte for byte one that was named: so does
+/// `openssl req -x509` make one for a test server. All else is as ever.
+#[derive(Debug)]
+struct OwnCertificate {
+    inner: Arc<dyn ServerCertVerifier>,
+    named: Vec<CertificateDer<'static>>,
+}
+
+/// Whether a certificate was refused for nothing but being one of an authority. Its dates were looked at before.
+fn is_of_authority(error: &rustls::Error) -> bool {
+    let rustls::Error::InvalidCertificate(CertificateError::Other(why)) = error else { return false };
+    format!("{:?}", why.0) == "CaUsedAsEndEntity"
+}
+
+impl ServerCertVerifier for OwnCertificate {
+    fn verify_server_cert(
+        &self,
+        own: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        match self.inner.verify_server_cert(own, between, name, ocsp, now) {
+            Err(error) if is_of_authority(&error) && self.named.iter().any(|named| named == own) => {
+                rustls::client::verify_server_name(&ParsedCertificate::try_from(own)?, name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.inner.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.inner.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.inner.supported_verify_schemes()
+    }
 }
 
 /// For `-k`: any certificate will do, but the handshake's signatures are still checked.

@@ -236,12 +236,11 @@ impl Analysis {
     }
 
     fn take_record(&mut self, record: &Record) {
-        // Sessions and attempts are made of requests; counting both would count twice.
-        if record.kind != Kind::Request {
-            if record.kind == Kind::Session {
-                self.take_session(record);
-            }
-            return;
+        // Sessions are made of requests, and these of attempts: each is counted as what it is.
+        match record.kind {
+            Kind::Request => {}
+            Kind::Session => return self.take_session(record),
+            Kind::Attempt => return self.take_attempt(record),
         }
         if let Some(loops) = &mut self.loops {
             loops.request(record);
@@ -253,6 +252,15 @@ impl Analysis {
         self.recent.record(record);
         self.series.record(record);
         self.count_request(record);
+    }
+
+    /// A request was given back unread, and sent again.
+    fn take_attempt(&mut self, record: &Record) {
+        if self.measured.place(record.arrived, record.intended).is_some() {
+            let (requests, times) = &mut self.requests.given_back;
+            *requests += u64::from(record.attempt == 0);
+            *times += 1;
+        }
     }
 
     fn take_session(&mut self, record: &Record) {

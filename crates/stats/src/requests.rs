@@ -67,6 +67,8 @@ pub(crate) struct Requests {
     pub failed_at: Ranges,
     /// Requests that ended well with a redirect that is not followed, and that their steps do not look at.
     pub redirects: u64,
+    /// Requests that the target gave back unread at least once, and how often in all.
+    pub given_back: (u64, u64),
     counts_redirects: bool,
     /// Steps that look at redirects themselves.
     redirects_expected: Vec<u16>,
@@ -184,6 +186,7 @@ impl Requests {
             never_at: Ranges::default(),
             failed_at: Ranges::default(),
             redirects: 0,
+            given_back: (0, 0),
             counts_redirects: true,
             redirects_expected: Vec::new(),
             labels: (0..if labels > 1 { labels } else { 0 }).map(|_| LabelKept::new(labels)).collect(),

@@ -203,8 +203,10 @@ pub enum ProtocolError {
     /// An answer that is none of Redis' protocol.
     #[error("the response breaks the protocol of Redis (RESP): {0}")]
     Resp(&'static str),
-    /// The peer makes us answer (pings, settings) and does not read the answers.
-    #[error("the server sends pings or settings and does not read what they ask for")]
+    /// The peer makes us answer (pings, settings) and does not read the answers, or sends more frames without content than any use.
+    #[error(
+        "the server sends pings or settings and does not read what they ask for, or empty frames without end"
+    )]
     Flood,
 }
 

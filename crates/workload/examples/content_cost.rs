@@ -39,7 +39,7 @@ fn typical() -> Result<Script, Failure> {
     let json = serde_json::json!({
         "name": "bar {{user.id}}", "mail": "{{data.people.mail}}", "item": "{{id}}", "tags": ["a", "b"]
     });
-    step.body(Body::json(&json, &names)?);
+    step.body(Body::json(&json.into(), &names)?);
     step.extract(Extract::new(id, Finder::json(Pointer::parse("/items/0/id")?)));
     step.expect(Expect { body: vec![BodyCheck::contains("\"open\"")], ..Expect::default() })?;
     Ok(Script::new(vec![step], vec![people], names, &[11]).with_seed(7))

@@ -74,7 +74,7 @@ journey:
     let shown = dry(scenario);
     for part in [
         "POST /a?code=<redacted>&sig=<redacted>\n",
-        r#"{"note":"it is <redacted>","password":"<redacted>","user":"ada"}"#,
+        r#"{"user":"ada","password":"<redacted>","note":"it is <redacted>"}"#,
         "client_secret=<redacted>&x=y",
         "<login><password><redacted></password><door>d00r</door></login>",
         "X-Key-Of: <redacted>",

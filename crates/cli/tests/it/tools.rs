@@ -41,7 +41,10 @@ fn every_option_with_an_equivalent_makes_a_command_that_runs() {
             // What names a file, or standard input, has none here.
             let reads =
                 args.body_file.is_some() || args.body.as_deref() == Some("-") || !args.target.contains("://");
-            if !reads {
+            let reads = reads || args.cacert.is_some() || args.cert.is_some() || args.key.is_some();
+            // And what names another host is of no use to this target.
+            let elsewhere = !args.resolve.is_empty() || !args.connect_to.is_empty();
+            if !reads && !elsewhere {
                 let settings = RunSettings::resolve(&args, &made.words);
                 settings.unwrap_or_else(|error| panic!("{}: {error:#}", made.line()));
                 resolved += 1;

@@ -231,13 +231,16 @@ pub(super) fn fill(
     kind: Option<&str>,
     secrets: &mut Secrets,
 ) -> Result<()> {
+    let taken_away = operation.removed.iter().any(|name| name.eq_ignore_ascii_case("content-type"));
+    let kind = kind.or(taken_away.then_some(""));
     let keep = |step: &mut Step| {
         if let Some(kind) = kind {
             step.header("Content-Type", Text::literal(kind));
         }
     };
     if let Some(file) = &operation.upload {
-        keep(step);
+        // curl gives a file no type of its own.
+        step.header("Content-Type", Text::literal(kind.unwrap_or_default()));
         step.body = Body::File(named(file)?);
         step.notes.push(FILE.to_owned());
     } else if !operation.form.is_empty() {
@@ -248,11 +251,18 @@ pub(super) fn fill(
         }
         step.body = Body::Multipart(parts);
     } else if operation.data.is_empty() || operation.get {
-        keep(step);
+        if !taken_away {
+            keep(step);
+        }
     } else {
         let kind = kind.unwrap_or(FORM);
         match operation.data.joined()? {
-            Content::Text(text) => step.text_body(Some(kind), &text, secrets),
+            Content::Text(text) => {
+                step.text_body(Some(kind), &text, secrets);
+                if kind.is_empty() {
+                    step.header("Content-Type", Text::literal(""));
+                }
+            }
             Content::File(file) => {
                 step.header("Content-Type", Text::literal(kind));
                 step.body = Body::File(file);

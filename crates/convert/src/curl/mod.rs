@@ -13,6 +13,8 @@ use super::{Converted, Location, Text, count, draft, is_token, words};
 use anyhow::{Context as _, Result, bail};
 use body::{Form, Pieces};
 use headway_base::Nanos;
+use headway_workload::connect::{ConnectTo, Proxy, Resolve, Routes};
+use headway_workload::target::{Endpoint, Target};
 pub use options::{Data, Means};
 
 /// A scenario that sends what the command sends.
@@ -84,6 +86,9 @@ struct Operation {
     timeout: Option<Nanos>,
     connect_timeout: Option<Nanos>,
     socket: Option<String>,
+    /// Files of TLS, and other places of hosts: settings of a scenario and their values.
+    settings: Vec<(&'static str, String)>,
+    routes: Vec<(&'static str, String)>,
     /// Options that were passed over, as typed.
     ignored: Vec<String>,
 }
@@ -138,6 +143,27 @@ impl Operation {
             Means::ConnectTimeout => self.connect_timeout = Some(seconds(&value()?)?),
             Means::UnixSocket => self.socket = Some(value()?),
             Means::Url => self.urls.push(value()?),
+            Means::File(setting) => {
+                let file = value()?;
+                if setting == "cert" && file.contains(':') {
+                    bail!(
+                        "'{}:...' gives a passphrase, and a key is read without one: write the key into a file of its own (openssl pkey -in FILE -out plain.key), and give --key",
+                        file.split(':').next().unwrap_or_default()
+                    );
+                }
+                self.settings.push((setting, file));
+            }
+            Means::Route(setting) => {
+                let route = value()?;
+                // Of curl, + says that the entry may be replaced by a look-up.
+                let route = route.strip_prefix('+').unwrap_or(&route);
+                if route.starts_with('-') || route.contains(',') || route.starts_with('*') {
+                    bail!(
+                        "'{route}': a scenario knows one address for one host and port, as in HOST:PORT:ADDRESS"
+                    );
+                }
+                self.routes.push((setting, route.to_owned()));
+            }
             Means::Ignored => self.ignored.push(name.to_owned()),
             Means::Refused(why) => bail!("no scenario can do this: {why}"),
             Means::Next => {}
@@ -201,6 +227,9 @@ struct Converter {
     proxy: Option<String>,
     location: bool,
     http: Option<&'static str>,
+    /// As of an operation; of each file the last one, of the whole scenario.
+    settings: Vec<(&'static str, String)>,
+    routes: Vec<(&'static str, String)>,
 }
 
 impl Converter {
@@ -220,6 +249,15 @@ impl Converter {
         self.connect_timeout = self.connect_timeout.max(operation.connect_timeout);
         self.insecure |= operation.insecure;
         self.proxy = operation.proxy.take().or(self.proxy.take());
+        for (setting, file) in operation.settings.drain(..) {
+            self.settings.retain(|(known, _)| *known != setting);
+            self.settings.push((setting, file));
+        }
+        for route in operation.routes.drain(..) {
+            if !self.routes.contains(&route) {
+                self.routes.push(route);
+            }
+        }
         self.location |= operation.location;
         self.http = operation.http.or(self.http);
         if operation.compressed {
@@ -263,6 +301,16 @@ impl Converter {
                 "a scenario whose target is a Unix socket goes nowhere else, and this goes to {other} where others go to {first}: convert them one by one"
             );
         }
+        if let Some(file) = &operation.upload {
+            let (path, query) =
+                location.path.split_at(location.path.find('?').unwrap_or(location.path.len()));
+            let own = file.rsplit(['/', '\\']).next().unwrap_or(file);
+            if path.ends_with('/') && own != "-" {
+                // As curl does where the URL names no file.
+                let own: String = url::form_urlencoded::byte_serialize(own.as_bytes()).collect();
+                location.path = format!("{path}{}{query}", own.replace('+', "%20"));
+            }
+        }
         if operation.get {
             let query = operation.data.query()?;
             let separator = if location.path.contains('?') { "&" } else { "?" };
@@ -298,8 +346,9 @@ impl Converter {
     }
 
     fn finish(mut self) -> Result<Converted> {
+        self.draft.target = self.target.take().unwrap_or_default();
+        let unused = self.unused_routes()?;
         let draft = &mut self.draft;
-        draft.target = self.target.unwrap_or_default();
         draft.notes.push(format!("Made by headway from-curl: {}.", count(draft.steps.len(), "step")));
         for (key, value) in [("timeout", self.timeout), ("connect-timeout", self.connect_timeout)] {
             if let Some(time) = value {
@@ -318,10 +367,73 @@ impl Converter {
             let text = secret.map_or(proxy, |text| text.as_str().to_owned());
             draft.settings.push(("proxy", text));
         }
+        let written = |text: &str| serde_json::Value::from(text.replace("${", "$${")).to_string();
+        for (setting, file) in &self.settings {
+            draft.settings.push((setting, written(file)));
+        }
+        if !self.settings.is_empty() {
+            draft.notes.push("The names of certificates and keys are relative to this scenario.".to_owned());
+        }
+        if !unused.is_empty() {
+            let names: Vec<String> = unused.iter().map(|(of, route)| format!("--{of} {route}")).collect();
+            draft
+                .notes
+                .push(format!("Passed over, since no URL of the command leads there: {}.", names.join(" ")));
+        }
+        for setting in ["resolve", "connect-to"] {
+            let all = self.routes.iter().filter(|route| route.0 == setting && !unused.contains(route));
+            let all: Vec<String> = all.map(|(_, route)| written(route)).collect();
+            if !all.is_empty() {
+                draft.settings.push((setting, format!("[{}]", all.join(", "))));
+            }
+        }
         if let Some(version) = self.http {
             draft.settings.push(("http", version.to_owned()));
         }
         self.draft.finish()
+    }
+
+    /// Other places of hosts that no URL leads to. curl ignores them; a scenario that names them is wrong.
+    fn unused_routes(&self) -> Result<Vec<(&'static str, String)>> {
+        let places: Vec<Endpoint> = match &self.proxy {
+            Some(proxy) => vec![Proxy::parse(proxy)?.endpoint()],
+            None => {
+                let origins = self.draft.other_origins();
+                let origins = origins.iter().map(|(origin, _)| origin).chain([&self.draft.target]);
+                origins.map(|origin| Ok(Target::parse(origin)?.endpoint)).collect::<Result<_>>()?
+            }
+        };
+        let places = || {
+            places.iter().filter_map(|place| match place {
+                Endpoint::Tcp { host, port } => Some((host.as_str(), *port)),
+                Endpoint::Unix(_) => None,
+            })
+        };
+        let of = |setting: &str, route: &str| -> Result<Routes> {
+            Ok(match setting {
+                "resolve" => Routes { resolve: vec![Resolve::parse(route)?], ..Routes::default() },
+                _ => Routes { connect_to: vec![ConnectTo::parse(route)?], ..Routes::default() },
+            })
+        };
+        let mut all = Routes::default();
+        for (setting, route) in &self.routes {
+            all.connect_to.extend(of(setting, route)?.connect_to);
+        }
+        let mut unused = Vec::new();
+        for (setting, route) in &self.routes {
+            let alone = of(setting, route)?;
+            let used = match *setting {
+                "resolve" => places()
+                    .map(|(host, port)| all.of(host, port))
+                    .any(|to| alone.concerns(&to.host, to.port)),
+                _ => places().any(|(host, port)| alone.concerns(host, port)),
+            };
+            if !used {
+                unused.push((*setting, route.clone()));
+            }
+        }
+        unused.sort();
+        Ok(unused)
     }
 }
 
@@ -356,7 +468,11 @@ fn notes(operation: &Operation) -> Vec<String> {
         names.dedup();
         notes.push(format!("Passed over, being about curl itself: {}.", names.join(" ")));
     }
-    for name in &operation.removed {
+    let sends_none = |name: &&String| {
+        name.eq_ignore_ascii_case("content-type")
+            && (operation.upload.is_some() || !operation.data.is_empty() && !operation.get)
+    };
+    for name in operation.removed.iter().filter(|name| !sends_none(name)) {
         notes.push(format!("Passed over: -H '{name}:', which takes away a header of curl's own."));
     }
     notes

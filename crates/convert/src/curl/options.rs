@@ -30,6 +30,10 @@ pub enum Means {
     Next,
     Upload,
     Globoff,
+    /// A file of TLS: the setting of a scenario, and the flag of a run, of that name.
+    File(&'static str),
+    /// Another place for a host and port, as the setting and the flag of that name have it.
+    Route(&'static str),
     /// About curl's own doings.
     Ignored,
     /// Nothing that a scenario could do.

@@ -61,7 +61,7 @@ fn the_method_is_curl_s() {
         ("curl -I a", "  - head: /\n"),
         ("curl -d x a", "  - post: /\n"),
         ("curl -F x=y a", "  - post: /\n"),
-        ("curl -T f a", "  - put: /\n"),
+        ("curl -T f a", "  - put: /f\n"),
         ("curl -G -d x a", "  - get: /?x\n"),
         ("curl -X PURGE a/x", "  - request:\n      method: PURGE\n      path: /x\n"),
         ("/usr/bin/curl -XDELETE a/1", "  - delete: /1\n"),
@@ -245,7 +245,9 @@ fn what_cannot_be_done_says_why() {
         ("curl -x http://p a", "it names no port; write http://HOST:PORT"),
         ("curl -x socks5://p:1 a", "SOCKS"),
         ("curl -U me:pw a", "-U: no scenario can do this: it knows proxies of HTTP alone"),
-        ("curl --resolve a:80:b a", "--resolve"),
+        ("curl --resolve a:80:b,c a", "--resolve: 'a:80:b,c': a scenario knows one address"),
+        ("curl --resolve -a:80 a", "one address"),
+        ("curl -E me.pem:pw@ https://a", "'me.pem:...' gives a passphrase"),
         ("curl --digest -u a:b a", "Basic"),
         ("curl 'http://a/{b,c}'", "one by one"),
         ("curl 'http://a/[1-3]'", "one by one"),
@@ -257,6 +259,8 @@ fn what_cannot_be_done_says_why() {
         ),
         ("curl --unix-socket /s http://a --next http://a", "a Unix socket goes nowhere else"),
         ("curl -d a -F b=c x", "more than one kind of body"),
+        ("curl --http3 https://a", "--http3: no scenario can do this: Headway speaks HTTP/1.1 and HTTP/2"),
+        ("curl --http3-only https://a", "HTTP/1.1 and HTTP/2"),
         ("curl -I -d a x", "sends no body"),
         ("curl -d @f -d b x", "one file"),
         ("curl -d @- x", "standard input"),
@@ -313,4 +317,50 @@ fn secrets_of_bodies_are_not_written_whatever_their_type() {
             "{shown}"
         );
     }
+}
+
+#[test]
+fn an_upload_to_a_folder_keeps_the_name_of_its_file() {
+    for (command, put) in [
+        ("curl -T photo.bin http://h/put/", "/put/photo.bin"),
+        ("curl -T 'a/my photo.bin' http://h", "/my%20photo.bin"),
+        ("curl -T photo.bin 'http://h/put/?x=/'", "/put/photo.bin?x=/"),
+        ("curl -T photo.bin http://h/put/other", "/put/other"),
+    ] {
+        let journey = journey(command);
+        assert!(
+            journey.contains(&format!("put: {put}\n")) || journey.contains(&format!("put: \"{put}\"\n")),
+            "{journey}"
+        );
+        assert!(journey.contains("Content-Type: \"\"\n"), "{journey}");
+    }
+    assert!(
+        journey("curl -T a -H 'Content-Type: image/png' http://h/").contains("Content-Type: image/png\n")
+    );
+}
+
+#[test]
+fn certificates_and_other_places_are_settings() {
+    let made = super::scenario(&[
+        "curl --cacert c.pem -E me.pem --key 'my ${x}.key' --resolve +a:443:127.0.0.1 --resolve c:8443:127.0.0.2 --connect-to a:443:c:8443 https://a/ --resolve b:443:127.0.0.3 --connect-to a:80:d:80 --next --cacert other.pem https://b/b"
+            .to_owned(),
+    ])
+    .unwrap();
+    for line in [
+        "cacert: \"other.pem\"\n",
+        "cert: \"me.pem\"\n",
+        "key: \"my $${x}.key\"\n",
+        "resolve: [\"c:8443:127.0.0.2\", \"b:443:127.0.0.3\"]\n",
+        "connect-to: [\"a:443:c:8443\"]\n",
+        "--connect-to a:80:d:80 --resolve a:443:127.0.0.1",
+    ] {
+        assert!(made.scenario.contains(line), "{line}{}", made.scenario);
+    }
+    let around = headway_workload::scenario::Surroundings {
+        read: &|_| Ok(Vec::new()),
+        env: &|_| None,
+        log: &headway_workload::scenario::no_logs,
+    };
+    let read = headway_workload::scenario::parse("a.yaml", &made.scenario, &around);
+    assert!(read.is_ok(), "{}", read.err().map(|e| e.to_string()).unwrap_or_default());
 }

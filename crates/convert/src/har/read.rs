@@ -91,14 +91,16 @@ fn entry(number: usize, value: &Value) -> Result<Entry> {
     })?;
     let started =
         Nanos(i64::try_from(started.as_nanosecond()).context("startedDateTime is too far from today")?);
-    let time = value["time"].as_f64().or_else(|| timings(&value["timings"]));
-    let Some(time_ms) = time.filter(|ms| ms.is_finite() && *ms < 1e9) else {
-        bail!("time is {}, and no number of milliseconds", shown(&value["time"]));
-    };
     let status = &response["status"];
     let Some(status) = status.as_u64().and_then(|s| u16::try_from(s).ok()).or_else(|| no_answer(status))
     else {
         bail!("response.status is {}, and no status such as 200", shown(status));
+    };
+    let time = value["time"].as_f64().or_else(|| timings(&value["timings"]));
+    // Of one that was aborted some browsers write none: it is left out.
+    let time = time.or((status == 0).then_some(0.0));
+    let Some(time_ms) = time.filter(|ms| ms.is_finite() && *ms < 1e9) else {
+        bail!("time is {}, and no number of milliseconds", shown(&value["time"]));
     };
     Ok(Entry {
         number,

@@ -413,3 +413,26 @@ fn secrets_within_headers_are_not_written_down() {
     assert!(!text.contains("t-47"), "{text}");
     assert!(text.contains("token=${HEADWAY_SECRET_REFERER}&y=1#${HEADWAY_SECRET_REFERER_2}"), "{text}");
 }
+
+#[test]
+fn a_request_that_was_aborted_needs_no_time() {
+    let entry = |url: &str, response: &str, timings: &str| {
+        format!(
+            r#"{{"startedDateTime":"2024-05-01T10:00:00.000Z","request":{{"method":"GET","url":"{url}","headers":[]}},"response":{response},"timings":{timings}}}"#
+        )
+    };
+    let har =
+        |entries: &[String]| format!(r#"{{"log":{{"version":"1.2","entries":[{}]}}}}"#, entries.join(","));
+    let kept = entry(
+        "http://127.0.0.1:8801/a",
+        r#"{"status":200,"content":{"mimeType":"text/html"}}"#,
+        r#"{"send":0,"wait":20,"receive":0}"#,
+    );
+    let aborted = entry("http://127.0.0.1:8801/b", r#"{"status":0,"content":{}}"#, "{}");
+    let made = scenario(&har(&[kept, aborted]), &Choices::default()).unwrap();
+    assert!(made.scenario.contains("get: /a") && !made.scenario.contains("/b"), "{}", made.scenario);
+    assert!(made.notes.contains(&"Left out: 1 request without an answer.".to_owned()), "{:?}", made.notes);
+    let answered = entry("http://127.0.0.1:8801/b", r#"{"status":200,"content":{}}"#, "{}");
+    let error = scenario(&har(&[answered]), &Choices::default()).err().unwrap();
+    assert!(format!("{error:#}").contains("time is missing"), "{error:#}");
+}

@@ -6,6 +6,10 @@ use super::{Conversion, Place};
 use crate::draft::{Group, Item};
 use headway_workload::yaml::{Map, Yaml};
 
+/// Phases of a group that adds its threads in steps, at most.
+const MOST_PHASES: usize = 500;
+/// What comes at once takes so long here, in seconds.
+const SHORTEST_RAMP_S: f64 = 0.001;
 /// How long a group lasts that would never end, in seconds.
 const WITHOUT_END_S: f64 = 60.0;
 
@@ -23,6 +27,14 @@ pub(super) struct Coming {
     on_failure: bool,
     /// The rates of an Open Model Thread Group.
     schedule: Option<Vec<Stretch>>,
+    /// Numbers of threads over time, of a group that says them.
+    levels: Option<Levels>,
+}
+
+/// Threads that come and go in steps (Stepping Thread Group).
+struct Levels {
+    phases: Vec<Yaml>,
+    said: String,
 }
 
 /// A throughput timer of a group: the load is a rate.
@@ -143,6 +155,9 @@ impl<'p> Conversion<'p, '_> {
         if element.kind.ends_with("OpenModelThreadGroup") {
             return self.open_model(element);
         }
+        if element.kind.ends_with("SteppingThreadGroup") {
+            return self.stepping(element);
+        }
         let plugin = !["ThreadGroup", "SetupThreadGroup", "PostThreadGroup"].contains(&element.kind.as_str());
         if plugin && element.property("ThreadGroup.num_threads").is_none() {
             self.warn(
@@ -158,6 +173,7 @@ impl<'p> Conversion<'p, '_> {
                 delay_s,
                 on_failure: false,
                 schedule: None,
+                levels: None,
             });
         }
         let threads = self.number(element, "ThreadGroup.num_threads").unwrap_or(1.0).max(0.0) as u64;
@@ -186,8 +202,14 @@ impl<'p> Conversion<'p, '_> {
             duration_s = self.number(element, "ThreadGroup.duration").filter(|s| *s > 0.0);
             delay_s = self.number(element, "ThreadGroup.delay").unwrap_or(0.0).max(0.0);
         }
+        let on_failure = self.on_failure(element);
+        let loops = (loops > 0.0).then_some(loops as u64);
+        Some(Coming { threads, ramp_s, loops, duration_s, delay_s, on_failure, schedule: None, levels: None })
+    }
+
+    /// Whether a failed request ends the session.
+    fn on_failure(&mut self, element: &'p Element) -> bool {
         let on_error = element.text("ThreadGroup.on_sample_error");
-        let on_failure = !matches!(on_error, "" | "continue");
         match on_error {
             "stopthread" => self.warn(element, "a failed request ends the session, not the thread"),
             "stoptest" | "stoptestnow" => {
@@ -198,8 +220,78 @@ impl<'p> Conversion<'p, '_> {
             }
             _ => {}
         }
-        let loops = (loops > 0.0).then_some(loops as u64);
-        Some(Coming { threads, ramp_s, loops, duration_s, delay_s, on_failure, schedule: None })
+        !matches!(on_error, "" | "continue")
+    }
+
+    /// Threads that are added in equal steps, each over its ramp and held for its period, stay for their flight time and are
+    /// taken away in steps (jp@gc - Stepping Thread Group).
+    fn stepping(&mut self, element: &'p Element) -> Option<Coming> {
+        let mut of = |name: &str| self.number(element, name).unwrap_or(0.0).max(0.0);
+        let threads = of("ThreadGroup.num_threads").floor();
+        let (delay_s, burst) = (of("Threads initial delay"), of("Start users count burst").floor());
+        let (added, every_s, ramp_s) =
+            (of("Start users count").floor(), of("Start users period"), of("rampUp"));
+        let (flight_s, taken, taken_every_s) =
+            (of("flighttime"), of("Stop users count").floor(), of("Stop users period"));
+        if threads < 1.0 {
+            self.warn(element, "left out: it has 0 threads");
+            return None;
+        }
+        let added = if added < 1.0 { threads } else { added };
+        let one = |key: &str, seconds: f64, to: Option<f64>| {
+            let mut map = Map::new();
+            map.push(key, Yaml::plain(time(seconds)));
+            if let Some(to) = to {
+                map.push("to", Yaml::plain(to));
+            }
+            Yaml::Map(map)
+        };
+        let (mut phases, mut reached) = (Vec::new(), 0.0);
+        if delay_s > 0.0 {
+            phases.push(one("pause", delay_s, None));
+        }
+        let mut next = if burst > 0.0 { burst.min(threads) } else { added.min(threads) };
+        while reached < threads && phases.len() < MOST_PHASES {
+            phases.push(one("ramp", ramp_s.max(SHORTEST_RAMP_S), Some(next)));
+            reached = next;
+            next = (reached + added).min(threads);
+            if reached < threads && every_s > 0.0 {
+                phases.push(one("hold", every_s, None));
+            }
+        }
+        if reached < threads {
+            self.warn(
+                element,
+                &format!("its steps are more than {MOST_PHASES} phases: they end at {reached} threads here"),
+            );
+        }
+        phases.push(one("hold", flight_s.max(SHORTEST_RAMP_S), None));
+        if taken > 0.0 && taken_every_s > 0.0 {
+            phases.push(one("ramp", (reached / taken).ceil() * taken_every_s, Some(0.0)));
+        }
+        let controller = element.property("ThreadGroup.main_controller");
+        let loops = controller.map_or("", |c| c.text("LoopController.loops")).trim();
+        if !["", "-1"].contains(&loops)
+            && !element
+                .property("ThreadGroup.main_controller")
+                .is_some_and(|c| c.is("LoopController.continue_forever"))
+        {
+            self.warn(
+                element,
+                &format!("its users begin again until they are taken away, not {loops} times"),
+            );
+        }
+        let said = format!(
+            "{} in steps of {added} every {}, each over {}, held for {}",
+            crate::count(threads as usize, "thread"),
+            time(every_s),
+            time(ramp_s),
+            time(flight_s)
+        );
+        let on_failure = self.on_failure(element);
+        let levels = Some(Levels { phases, said });
+        let (threads, ramp_s, loops, duration_s, schedule) = (threads as u64, 0.0, None, None, None);
+        Some(Coming { threads, ramp_s, loops, duration_s, delay_s, on_failure, schedule, levels })
     }
 
     fn open_model(&mut self, element: &'p Element) -> Option<Coming> {
@@ -216,6 +308,7 @@ impl<'p> Conversion<'p, '_> {
             delay_s: 0.0,
             on_failure: false,
             schedule,
+            levels: None,
         };
         coming.schedule.is_some().then_some(coming)
     }
@@ -235,6 +328,16 @@ impl<'p> Conversion<'p, '_> {
                     "phases",
                     Yaml::List(stretches.map(|stretch| Yaml::Map(phase(*stretch))).collect()),
                 );
+            }
+            _ if coming.levels.is_some() => {
+                if let Some(timer) = self.paced.as_ref().map(|paced| paced.timer) {
+                    self.warn(timer, "left out: the group says how many threads there are, and these wait for their responses");
+                }
+                let mut closed = Map::new();
+                closed.push("count", Yaml::plain(coming.threads));
+                load.commented(note, "closed", Yaml::Map(closed));
+                let phases = coming.levels.iter().flat_map(|levels| levels.phases.iter().cloned());
+                load.push("phases", Yaml::List(phases.collect()));
             }
             Some(paced) => self.paced_load(element, coming, &paced, asks, note, &mut load),
             None => self.unpaced_load(element, coming, asks, note, &mut load),
@@ -477,6 +580,9 @@ fn phase(stretch: Stretch) -> Map {
 fn said(coming: &Coming) -> String {
     if coming.schedule.is_some() {
         return "an open schedule of threads, each once".to_owned();
+    }
+    if let Some(levels) = &coming.levels {
+        return levels.said.clone();
     }
     let threads = crate::count(coming.threads as usize, "thread");
     let ramp = match coming.ramp_s > 0.0 {

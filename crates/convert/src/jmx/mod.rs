@@ -5,6 +5,7 @@
 //! Deliberately absent: other protocols, scripts, and what other files hold.
 
 mod checks;
+mod keys;
 mod load;
 mod request;
 mod schedule;
@@ -229,6 +230,7 @@ impl<'p, 'c> Conversion<'p, 'c> {
         });
         let mut groups: Vec<(&'p Element, Scope<'p>)> = Vec::new();
         for element in elements.iter().filter(|element| element.enabled) {
+            self.tell_unread(element);
             if element.kind == "TestPlan" {
                 if element.is("TestPlan.serialize_threadgroups") {
                     self.warn(element, "its groups run one after the other in JMeter, and at once here");
@@ -271,6 +273,7 @@ impl<'p, 'c> Conversion<'p, 'c> {
                 self.disabled += 1;
                 continue;
             }
+            self.tell_unread(element);
             match element.kind.as_str() {
                 "ConfigTestElement" if element.gui.ends_with("HttpDefaultsGui") => {
                     scope.defaults.push(element)

@@ -518,3 +518,93 @@ fn secrets_within_headers_are_not_written() {
         );
     }
 }
+
+#[test]
+fn threads_that_come_in_steps_are_phases() {
+    let plan = |loops: &str, more: &str| {
+        let properties: String = [
+            ("ThreadGroup.num_threads", "30"),
+            ("Threads initial delay", "0"),
+            ("Start users count", "10"),
+            ("Start users count burst", "0"),
+            ("Start users period", "30"),
+            ("Stop users count", "10"),
+            ("Stop users period", "1"),
+            ("flighttime", "60"),
+            ("rampUp", "5"),
+        ]
+        .map(|(name, value)| prop(name, value))
+        .concat();
+        let kind = "kg.apc.jmeter.threads.SteppingThreadGroup";
+        format!(
+            r#"<jmeterTestPlan><hashTree><TestPlan testname="T"/><hashTree><{kind} testname="steps">{properties}{more}
+            <elementProp name="ThreadGroup.main_controller"><stringProp name="LoopController.loops">{loops}</stringProp></elementProp>
+            </{kind}><hashTree>{}</hashTree></hashTree></hashTree></jmeterTestPlan>"#,
+            sampler("home", &prop("HTTPSampler.path", "/"), "")
+        )
+    };
+    let (forever, scenario) = made(&plan("-1", ""));
+    let Source::Users { level, requests: None } = &scenario.groups[0].source else { panic!("users") };
+    let shape: Vec<(f64, f64, f64)> = level
+        .phases()
+        .iter()
+        .map(|phase| (phase.length.as_secs_f64(), phase.from_users, phase.to_users))
+        .collect();
+    let expected = [
+        (5.0, 0.0, 10.0),
+        (30.0, 10.0, 10.0),
+        (5.0, 10.0, 20.0),
+        (30.0, 20.0, 20.0),
+        (5.0, 20.0, 30.0),
+        (60.0, 30.0, 30.0),
+        (3.0, 30.0, 0.0),
+    ];
+    assert_eq!(shape, expected, "{}", forever.scenario);
+    assert!(forever.notes.is_empty(), "{:?}", forever.notes);
+    let (once, scenario) = made(&plan("1", ""));
+    assert!(matches!(scenario.groups[0].source, Source::Users { .. }));
+    assert!(once.notes.iter().any(|note| note.contains("not 1 times")), "{:?}", once.notes);
+}
+
+/// What an element says beside what is carried over is listed, if it is set.
+#[test]
+fn properties_that_are_not_read_are_listed() {
+    let inside = [
+        r#"<CSVDataSet testname="rows">"#,
+        &prop("filename", "a.csv"),
+        &prop("variableNames", "login"),
+        &prop("fileEncoding", "UTF-16"),
+        "</CSVDataSet><hashTree/>",
+        &sampler(
+            "s",
+            &[
+                prop("HTTPSampler.path", "/${login}"),
+                prop("HTTPSampler.ipSource", "10.0.0.7"),
+                prop("HTTPSampler.contentEncoding", "UTF-8"),
+                prop("HTTPSampler.implementation", "HttpClient4"),
+                prop("HTTPSampler.concurrentDwn", "false"),
+                prop("Some.plugin", "x"),
+                prop("Other.plugin", "false"),
+                r#"<collectionProp name="Some.list"><stringProp name="1">x</stringProp></collectionProp>"#
+                    .to_owned(),
+            ]
+            .concat(),
+            "",
+        ),
+    ];
+    let (converted, _) = made(&group(&prop("ThreadGroup.of_a_later_version", "7"), &inside.concat()));
+    let notes = converted.notes.join("\n");
+    for (element, property) in [
+        ("rows", "fileEncoding"),
+        ("s", "HTTPSampler.ipSource"),
+        ("s", "Some.plugin"),
+        ("s", "Some.list"),
+        ("G", "ThreadGroup.of_a_later_version"),
+    ] {
+        let of = |line: &&str| line.contains(&format!("'{element}' (")) && line.contains(property);
+        assert_eq!(notes.lines().filter(of).count(), 1, "{property}: {notes}");
+    }
+    for silent in ["contentEncoding", "implementation", "concurrentDwn", "Other.plugin"] {
+        assert!(!notes.contains(silent), "{notes}");
+    }
+}

@@ -71,6 +71,11 @@ impl Element {
         self.text(name).trim() == "true"
     }
 
+    /// All of them.
+    pub fn properties(&self) -> &[Property] {
+        &self.properties
+    }
+
     /// A property.
     pub fn property(&self, name: &str) -> Option<&Property> {
         find(&self.properties, name)

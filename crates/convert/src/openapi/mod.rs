@@ -5,6 +5,7 @@
 //! gives and another request uses), callbacks, and other files that the document refers to.
 
 mod document;
+mod keys;
 mod value;
 
 use super::draft::{Body, Draft, FORM, Part, PartContent, Step, Variable};
@@ -203,12 +204,8 @@ impl<'d> Conversion<'d> {
     fn step(&mut self, operation: &Operation<'d>) -> Step {
         let node = operation.node;
         let name = operation.name();
-        for key in ["servers", "callbacks"] {
-            let found = [node.get(key), operation.item.get(key)].into_iter().find(|found| !found.is_null());
-            if let Some(found) = found {
-                self.warn(found, &format!("left out: {key} of {name}"));
-            }
-        }
+        self.unread(operation.item, &keys::PATH_ITEM, &name);
+        self.unread(node, &keys::OPERATION, &name);
         let mut parameters: Vec<&'d Node> = Vec::new();
         for listed in [node.get("parameters"), operation.item.get("parameters")] {
             for parameter in listed.items() {
@@ -234,6 +231,13 @@ impl<'d> Conversion<'d> {
             }
             self.parameter(parameter, &name, &mut step, &mut query);
         }
+        let sent = |parameter: &&&'d Node| {
+            parameter.get("required").is_true() || parameter.get("in").text() == Some("path")
+        };
+        for parameter in parameters.iter().filter(sent) {
+            let named = parameter.get("name").text().unwrap_or_default();
+            self.unread(parameter, &keys::PARAMETER, &format!("{name}, parameter {named}"));
+        }
         self.security(operation, &mut step, &mut query);
         if !query.is_empty() {
             path = path.and(&Text::literal("?")).and(&Text(query));
@@ -258,7 +262,8 @@ impl<'d> Conversion<'d> {
     /// The path with variables in place of its parameters.
     fn path(&mut self, operation: &Operation<'d>, parameters: &[&'d Node]) -> Text {
         let mut out = Text::literal("");
-        let mut rest = operation.path;
+        // A fragment tells operations apart; no request holds one (RFC 9110, 4.2.5).
+        let mut rest = operation.path.split('#').next().unwrap_or_default();
         while let Some((before, after)) = rest.split_once('{') {
             let Some((name, tail)) = after.split_once('}') else { break };
             out = out.and(&Text::literal(&in_path(before)));
@@ -266,7 +271,8 @@ impl<'d> Conversion<'d> {
                 parameter.get("in").text() == Some("path") && parameter.get("name").text() == Some(name)
             };
             let what = format!("{}, path parameter {name}", operation.name());
-            let (value, origin, place) = match parameters.iter().find(is_it) {
+            let found = parameters.iter().find(is_it);
+            let (value, origin, place) = match found {
                 Some(parameter) => {
                     let (value, origin) = self.value(parameter, &what);
                     (value, origin, self.document.place(parameter))
@@ -276,7 +282,28 @@ impl<'d> Conversion<'d> {
                     (Value::Text("text".to_owned()), Origin::MadeUp, self.document.place(operation.node))
                 }
             };
-            out = out.and(&self.variable(name, &value, origin, &place));
+            let style = found.map_or("simple", |parameter| parameter.get("style").text().unwrap_or("simple"));
+            let explode = found.is_some_and(|parameter| parameter.get("explode").is_true());
+            if !["simple", "label", "matrix"].contains(&style) {
+                let at = found.copied().unwrap_or(operation.node);
+                self.warn(at, &format!("{what}: the style {style} is none of a path, and taken for simple"));
+            }
+            let json =
+                found.filter(|parameter| is_json(parameter) && value != Value::Secret).map(|_| value.json());
+            let value = json.map_or(value, Value::Text);
+            out = match &value {
+                Value::List(_) | Value::Map(_) => {
+                    out.and(&Text::literal(&value::expanded(style, explode, name, &value)))
+                }
+                one => {
+                    let lead = match style {
+                        "label" => ".".to_owned(),
+                        "matrix" => format!(";{}=", encoded(name)),
+                        _ => String::new(),
+                    };
+                    out.and(&Text::literal(&lead)).and(&self.variable(name, one, origin, &place))
+                }
+            };
             rest = tail;
         }
         out.and(&Text::literal(&in_path(rest)))
@@ -324,6 +351,8 @@ impl<'d> Conversion<'d> {
             step.notes.push(format!("Made up from its schema: the {place} parameter {name}."));
         }
         let hidden = value == Value::Secret;
+        // What has a media type goes as that has it, and not by a style.
+        let value = if is_json(parameter) && !hidden { Value::Text(value.json()) } else { value };
         match place {
             "query" => {
                 if hidden || is_secret_parameter(name) {
@@ -332,9 +361,22 @@ impl<'d> Conversion<'d> {
                     push_query(query, name, value.as_str());
                     return;
                 }
+                let style = parameter.get("style").text().unwrap_or("form");
                 let explode = parameter.get("explode");
-                let explode = explode.is_null() || explode.is_true();
-                let deep = parameter.get("style").text() == Some("deepObject");
+                let explode = explode.is_true() || (explode.is_null() && style == "form");
+                let deep = style == "deepObject";
+                let between = match style {
+                    "spaceDelimited" => "%20",
+                    "pipeDelimited" => "%7C",
+                    "form" | "deepObject" => ",",
+                    other => {
+                        self.warn(
+                            parameter,
+                            &format!("{what}: the style {other} is none of a query, and taken for form"),
+                        );
+                        ","
+                    }
+                };
                 let literal = |value: &Value| Text::literal(&encoded(&value.plain())).0;
                 match &value {
                     Value::List(items) if explode => {
@@ -347,6 +389,10 @@ impl<'d> Conversion<'d> {
                     }
                     Value::Map(members) if explode => {
                         members.iter().for_each(|(key, value)| push_query(query, key, &literal(value)))
+                    }
+                    Value::List(_) | Value::Map(_) => {
+                        let parts: Vec<String> = value.parts().iter().map(|part| encoded(part)).collect();
+                        push_query(query, name, &Text::literal(&parts.join(between)).0);
                     }
                     value => push_query(query, name, &literal(value)),
                 }
@@ -438,6 +484,15 @@ impl<'d> Conversion<'d> {
         }
     }
 
+    /// Tells of the keys that are neither read nor about people.
+    fn unread(&mut self, node: &'d Node, keys: &keys::Keys, of: &str) {
+        for (key, value) in node.entries() {
+            if !keys.has(key) && !value.is_null() {
+                self.once(value, &format!("left out: {key} of {of}"));
+            }
+        }
+    }
+
     /// A warning that is given once.
     fn once(&mut self, node: &Node, what: &str) {
         let text = format!("{}: {what}", self.document.place(node));
@@ -457,6 +512,7 @@ impl<'d> Conversion<'d> {
                 return self.warn(given, &format!("left out: the body of {}: {why}", operation.name()));
             }
         };
+        self.unread(body, &keys::BODY, &format!("the body of {}", operation.name()));
         let media = body.get("content").entries();
         let rank = |kind: &str| {
             let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -472,6 +528,7 @@ impl<'d> Conversion<'d> {
         };
         let Some((kind, holder)) = media.iter().min_by_key(|(kind, _)| rank(kind)) else { return };
         let what = format!("the body of {}", operation.name());
+        self.unread(holder, &keys::MEDIA, &what);
         if rank(kind) == 9 {
             return self.warn(
                 holder,
@@ -543,6 +600,14 @@ fn field(name: &str, value: &Value, secrets: &mut Secrets) -> Text {
         Yaml::Text(text) => Text(text),
         _ => Text::literal(&value.plain()),
     }
+}
+
+/// Whether a parameter is described by a media type of JSON.
+fn is_json(parameter: &Node) -> bool {
+    parameter.get("content").entries().first().is_some_and(|(kind, _)| {
+        let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        essence == "application/json" || essence.ends_with("+json")
+    })
 }
 
 fn same(a: &Node, b: &Node) -> bool {

@@ -205,3 +205,95 @@ fn what_is_no_openapi_document_is_refused_with_its_line() {
     let error = refused(&laughs);
     assert!(error.starts_with("a.yaml:") && error.contains("no OpenAPI document"), "{error}");
 }
+
+/// The only step of a GET with that path and those parameters, and what is told.
+fn got(path: &str, parameters: &str) -> (String, Vec<String>) {
+    let made = all(&document(
+        &format!(
+            r#"{{"{path}": {{"get": {{"parameters": [{parameters}], "responses": {{"200": {{"description": "ok"}}}}}}}}}}"#
+        ),
+        "{}",
+    ));
+    let step = made.scenario.lines().find(|line| line.contains("- get: ")).unwrap_or_default();
+    (step.trim().trim_start_matches("- get: ").trim_matches('"').to_owned(), made.notes)
+}
+
+#[test]
+fn parameters_of_paths_have_their_styles() {
+    let array = |style: &str, explode: bool| {
+        format!(
+            r#"{{"name": "p", "in": "path", "required": true, "style": "{style}", "explode": {explode}, "schema": {{"type": "array"}}, "example": [3, "a,b"]}}"#
+        )
+    };
+    let object = |style: &str, explode: bool| {
+        array(style, explode).replace(r#"[3, "a,b"]"#, r#"{"R": 100, "G": "x/y"}"#)
+    };
+    let one = |style: &str| array(style, false).replace(r#"[3, "a,b"]"#, "5");
+    // RFC 6570, 3.2, and the table of style values of OpenAPI 3.1.1.
+    for (parameter, path) in [
+        (one("simple"), "/x{{vars.p}}"),
+        (one("label"), "/x.{{vars.p}}"),
+        (one("matrix"), "/x;p={{vars.p}}"),
+        (array("simple", false), "/x3,a%2Cb"),
+        (array("simple", true), "/x3,a%2Cb"),
+        (array("label", false), "/x.3,a%2Cb"),
+        (array("label", true), "/x.3.a%2Cb"),
+        (array("matrix", false), "/x;p=3,a%2Cb"),
+        (array("matrix", true), "/x;p=3;p=a%2Cb"),
+        (object("simple", false), "/xR,100,G,x%2Fy"),
+        (object("simple", true), "/xR=100,G=x%2Fy"),
+        (object("label", true), "/x.R=100.G=x%2Fy"),
+        (object("matrix", false), "/x;p=R,100,G,x%2Fy"),
+        (object("matrix", true), "/x;R=100;G=x%2Fy"),
+    ] {
+        let (step, notes) = got("/x{p}", &parameter);
+        assert_eq!((step.as_str(), notes.len()), (path, 0), "{parameter}: {notes:?}");
+    }
+    let (step, notes) = got("/x{p}", &array("form", false));
+    assert_eq!(step, "/x3,a%2Cb");
+    assert!(notes[0].contains("style form is none of a path"), "{notes:?}");
+}
+
+#[test]
+fn parameters_of_a_media_type_are_written_as_that_has_it() {
+    let content = |at: &str| {
+        format!(
+            r#"{{"name": "filter", "in": "{at}", "required": true, "content": {{"application/json": {{"schema": {{"type": "object"}}, "example": {{"where": {{"id": 1}}}}}}}}}}"#
+        )
+    };
+    assert_eq!(got("/items", &content("query")).0, "/items?filter=%7B%22where%22%3A%7B%22id%22%3A1%7D%7D");
+    let delimited = |style: &str| {
+        format!(
+            r#"{{"name": "p", "in": "query", "required": true, "style": "{style}", "explode": false, "schema": {{"type": "array"}}, "example": [3, 4]}}"#
+        )
+    };
+    for (style, query) in [("form", "3,4"), ("spaceDelimited", "3%204"), ("pipeDelimited", "3%7C4")] {
+        assert_eq!(got("/items", &delimited(style)).0, format!("/items?p={query}"));
+    }
+}
+
+#[test]
+fn a_fragment_that_tells_operations_apart_is_not_sent() {
+    let get = r#"{"get": {"responses": {"200": {"description": "ok"}}}}"#;
+    let made = all(&document(&format!(r#"{{"/search#by-name": {get}, "/search#by-id": {get}}}"#), "{}"));
+    assert_eq!(labels(&made), ["GET /search#by-name", "GET /search#by-id"]);
+    assert_eq!(made.scenario.matches("- get: /search\n").count(), 2, "{}", made.scenario);
+}
+
+#[test]
+fn keys_that_are_not_read_are_told_of() {
+    let (_, notes) = got(
+        "/x",
+        r#"{"name": "p", "in": "query", "required": true, "allowReserved": true, "x-own": 1, "description": "d", "schema": {"type": "string"}, "example": "a"}"#,
+    );
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].contains("left out: allowReserved of GET /x, parameter p"), "{notes:?}");
+    let made = all(&document(
+        r#"{"/x": {"summary": "s", "post": {"operationId": "o", "tags": ["a"], "servers": [], "requestBody": {"content": {"multipart/form-data": {"schema": {"type": "object", "properties": {"a": {"type": "string"}}}, "encoding": {"a": {"contentType": "image/png"}}}}}, "responses": {"200": {"description": "ok"}}}}}"#,
+        "{}",
+    ));
+    for told in ["left out: servers of POST /x", "left out: encoding of the body of POST /x"] {
+        assert!(made.notes.iter().any(|note| note.contains(told)), "{told}: {:?}", made.notes);
+    }
+    assert_eq!(made.notes.len(), 2, "{:?}", made.notes);
+}

@@ -329,6 +329,36 @@ impl Value {
         }
     }
 
+    /// It as JSON.
+    pub fn json(&self) -> String {
+        let text = |text: &str| serde_json::Value::from(text).to_string();
+        match self {
+            Value::Null => "null".to_owned(),
+            Value::Bool(yes) => yes.to_string(),
+            Value::Number(digits) => digits.clone(),
+            Value::Text(of) => text(of),
+            Value::Secret => text(&self.plain()),
+            Value::List(items) => {
+                format!("[{}]", items.iter().map(Value::json).collect::<Vec<_>>().join(","))
+            }
+            Value::Map(members) => {
+                let member = |(name, value): &(String, Value)| format!("{}:{}", text(name), value.json());
+                format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+
+    /// Its items, or names and values in turn, as texts.
+    pub fn parts(&self) -> Vec<String> {
+        match self {
+            Value::List(items) => items.iter().map(Value::plain).collect(),
+            Value::Map(members) => {
+                members.iter().flat_map(|(name, value)| [name.clone(), value.plain()]).collect()
+            }
+            one => vec![one.plain()],
+        }
+    }
+
     /// It as the `json:` of a scenario, texts as templates, secrets as variables.
     pub fn yaml(&self, name: &str, secrets: &mut Secrets) -> Yaml {
         let secret = !name.is_empty() && is_secret_field(name);
@@ -362,6 +392,31 @@ impl Value {
             _ => false,
         }
     }
+}
+
+/// A list or an object as a path has it by its style (OpenAPI, style values; RFC 6570, 3.2), percent-encoded.
+pub(super) fn expanded(style: &str, explode: bool, name: &str, value: &Value) -> String {
+    let (lead, between) = match style {
+        "label" => (".", if explode { "." } else { "," }),
+        "matrix" => (";", if explode { ";" } else { "," }),
+        _ => ("", ","),
+    };
+    let name = super::encoded(name);
+    let pairs = |members: &[(String, Value)]| -> Vec<String> {
+        let pair = |(name, value): &(String, Value)| {
+            format!("{}={}", super::encoded(name), super::encoded(&value.plain()))
+        };
+        members.iter().map(pair).collect()
+    };
+    let parts: Vec<String> = match value {
+        Value::Map(members) if explode => pairs(members),
+        Value::List(items) if explode && style == "matrix" => {
+            items.iter().map(|item| format!("{name}={}", super::encoded(&item.plain()))).collect()
+        }
+        value => value.parts().iter().map(|part| super::encoded(part)).collect(),
+    };
+    let named = if style == "matrix" && !explode { format!("{name}=") } else { String::new() };
+    format!("{lead}{named}{}", parts.join(between))
 }
 
 fn is_key(name: &str) -> bool {

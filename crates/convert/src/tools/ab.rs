@@ -20,7 +20,7 @@ pub(super) static AB: Tool = Tool {
             "the size of TCP buffers",
             Meaning::Cannot("the system chooses the sizes of its buffers"),
         ),
-        Row::new("B", "", "127.0.0.1", "the local address", NO_SOURCE),
+        Row::new("B", "", "127.0.0.1", "the local address", LOCAL_ADDRESS),
         Row::new(
             "p",
             "",
@@ -71,6 +71,6 @@ pub(super) static AB: Tool = Tool {
         Row::new("I", "", "", "no name of the server in TLS", NO_TLS),
         Row::new("Z", "", "ALL", "ciphers of TLS", NO_TLS),
         Row::new("f", "", "TLS1.2", "the version of TLS", NO_TLS),
-        Row::new("E", "", "me.pem", CERTIFICATES, NO_CERTIFICATES),
+        Row::new("E", "", "me.pem", CERTIFICATES, OWN_CERTIFICATE),
     ],
 };

@@ -9,13 +9,16 @@ use crate::curl::{Data, Means};
 const NO_PROXY: Means = Means::Refused(
     "it knows proxies of HTTP alone, as -x http://HOST:PORT, with NAME:PASSWORD@ before HOST if they ask for them",
 );
-const ELSEWHERE: Means = Means::Refused(
-    "write it as connect-to: [ HOST:PORT:HOST2:PORT2 ] or resolve: [ HOST:PORT:ADDRESS ] into the scenario",
-);
+const NO_ABSTRACT: Means = Means::Refused("a socket has a path here, as in --unix-socket /run/app.sock");
+const NO_INTERFACE: Means =
+    Means::Refused("leave it out, and give the address to headway run as --local-addr ADDRESS");
 const NO_LOGIN: Means =
     Means::Refused("a scenario knows Basic and Bearer authorization (-u, --oauth2-bearer) only");
 const NO_CERTIFICATE: Means =
     Means::Refused("write the PEM files as cert:, key: and cacert: into the scenario");
+const NO_HTTP3: Means = Means::Refused(
+    "Headway speaks HTTP/1.1 and HTTP/2: leave it out, and it is HTTP/2 where the server offers that with TLS",
+);
 const NO_CONFIG: Means = Means::Refused("give the options themselves");
 const NO_TRANSFER: Means = Means::Refused("a scenario sends one whole body and takes whole answers");
 const SHOWN: &str = "what curl shows or stores";
@@ -62,6 +65,11 @@ pub(super) fn flag(row: &Row, means: Means) -> Meaning {
             Meaning::Nothing("leave it out: Headway speaks HTTP/1.1 and HTTP/2")
         }
         Means::Globoff | Means::Ignored => Meaning::Nothing("leave it out: it is about curl itself"),
+        Means::File("cacert") => Meaning::Flag("--cacert", Value::Same),
+        Means::File("cert") => Meaning::Flag("--cert", Value::Same),
+        Means::File(_) => Meaning::Flag("--key", Value::Same),
+        Means::Route("resolve") => Meaning::Flag("--resolve", Value::Same),
+        Means::Route(_) => Meaning::Flag("--connect-to", Value::Same),
         Means::Refused(why) => Meaning::Cannot(why),
     }
 }
@@ -138,7 +146,8 @@ const ROWS: &[Row] = &[
     row("", "http1.1", "", VERSION, Means::Http("1.1")),
     row("", "http2", "", VERSION, Means::Http("any")),
     row("", "http2-prior-knowledge", "", VERSION, Means::Http("2")),
-    row("", "http3", "", OWN, Means::Ignored),
+    row("", "http3", "", OWN, NO_HTTP3),
+    row("", "http3-only", "", OWN, NO_HTTP3),
     row("4", "ipv4", "", OWN, Means::Ignored),
     row("6", "ipv6", "", OWN, Means::Ignored),
     row("1", "tlsv1", "", OWN, Means::Ignored),
@@ -175,19 +184,19 @@ const ROWS: &[Row] = &[
     row("", "socks5-hostname", "VALUE", PROXY, NO_PROXY),
     row("", "preproxy", "VALUE", PROXY, NO_PROXY),
     row("U", "proxy-user", "VALUE", PROXY, NO_PROXY),
-    row("", "resolve", "VALUE", PLACE, ELSEWHERE),
-    row("", "connect-to", "VALUE", PLACE, ELSEWHERE),
-    row("", "abstract-unix-socket", "VALUE", PLACE, ELSEWHERE),
-    row("", "interface", "VALUE", PLACE, ELSEWHERE),
+    row("", "resolve", "a:80:127.0.0.1", PLACE, Means::Route("resolve")),
+    row("", "connect-to", "a:80:b:80", PLACE, Means::Route("connect-to")),
+    row("", "abstract-unix-socket", "VALUE", PLACE, NO_ABSTRACT),
+    row("", "interface", "VALUE", PLACE, NO_INTERFACE),
     row("", "digest", "", "another kind of login", NO_LOGIN),
     row("", "ntlm", "", "another kind of login", NO_LOGIN),
     row("", "negotiate", "", "another kind of login", NO_LOGIN),
     row("", "anyauth", "", "another kind of login", NO_LOGIN),
     row("", "aws-sigv4", "VALUE", "another kind of login", NO_LOGIN),
     row("n", "netrc", "", "another kind of login", NO_LOGIN),
-    row("E", "cert", "VALUE", CERTIFICATES, NO_CERTIFICATE),
-    row("", "key", "VALUE", CERTIFICATES, NO_CERTIFICATE),
-    row("", "cacert", "VALUE", CERTIFICATES, NO_CERTIFICATE),
+    row("E", "cert", "me.pem", CERTIFICATES, Means::File("cert")),
+    row("", "key", "me.key", CERTIFICATES, Means::File("key")),
+    row("", "cacert", "ca.pem", CERTIFICATES, Means::File("cacert")),
     row("", "capath", "VALUE", CERTIFICATES, NO_CERTIFICATE),
     row("K", "config", "VALUE", "a file of options", NO_CONFIG),
     row("", "variable", "VALUE", "a file of options", NO_CONFIG),

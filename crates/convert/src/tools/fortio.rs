@@ -3,7 +3,7 @@
 use super::said::*;
 use super::{Meaning, Part, Row, Style, Takes, Tool, Value, alike};
 
-const GRPC: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1, and no gRPC");
+const GRPC: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1 and HTTP/2, and no gRPC");
 const EVEN: Meaning =
     Meaning::Nothing("leave it out: arrivals are of all connections together, so none are in step");
 const NO_WARMUP: Meaning = Meaning::Nothing(
@@ -110,9 +110,9 @@ pub(super) static FORTIO: Tool = Tool {
             Meaning::Nothing("leave it out: the host is looked up once, before the run"),
         ),
         Row::new("", "unix-socket", "/run/app.sock", SOCKET, NO_SOCKET),
-        Row::new("", "cert", "me.pem", CERTIFICATES, NO_CERTIFICATES),
-        Row::new("", "key", "me.key", CERTIFICATES, NO_CERTIFICATES),
-        Row::new("", "cacert", "ca.pem", CERTIFICATES, NO_CERTIFICATES),
+        Row::new("", "cert", "me.pem", CERTIFICATES, OWN_CERTIFICATE),
+        Row::new("", "key", "me.key", CERTIFICATES, OWN_KEY),
+        Row::new("", "cacert", "ca.pem", CERTIFICATES, AUTHORITIES),
         Row::new("", "mtls", "", CERTIFICATES, NO_CERTIFICATES),
         Row::new("", "httpbufferkb", "128", "the size of its buffer", NO_PRINT),
         Row::new("", "httpccch", "", "look for Connection: close in responses", NO_PRINT),

@@ -26,7 +26,9 @@ pub(super) static K6: Tool = Tool {
             "stage",
             "30s:10",
             "a stage: length and users",
-            Meaning::Cannot("stages are the phases of a scenario: phases: [{ ramp: 30s, to: 10 }]"),
+            Meaning::Cannot(
+                "stages are the phases of a scenario: users: { closed: { count: 10 }, phases: [ { ramp: 30s, to: 10 } ] }",
+            ),
         ),
         Row::new("", "execution-segment", "0:1/2", "a part of the load", NO_WORKERS),
         Row::new("", "execution-segment-sequence", "0,1/2,1", "the parts of the load", NO_WORKERS),
@@ -91,7 +93,7 @@ pub(super) static K6: Tool = Tool {
             "read no bodies",
             Meaning::Nothing("leave it out: bodies are read and kept only where a step needs them"),
         ),
-        Row::new("", "local-ips", "127.0.0.1", "the local address", NO_SOURCE),
+        Row::new("", "local-ips", "127.0.0.1", "the local address", LOCAL_ADDRESSES),
         Row::new(
             "",
             "dns",

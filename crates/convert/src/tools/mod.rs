@@ -296,6 +296,9 @@ mod said {
     pub(super) const NO_CERTIFICATES: Meaning = Meaning::Cannot(
         "give PEM files as --cert FILE --key FILE, and authorities to trust as --cacert FILE; -k accepts any certificate",
     );
+    pub(super) const AUTHORITIES: Meaning = Meaning::Flag("--cacert", Value::Same);
+    pub(super) const OWN_CERTIFICATE: Meaning = Meaning::Flag("--cert", Value::Same);
+    pub(super) const OWN_KEY: Meaning = Meaning::Flag("--key", Value::Same);
     pub(super) const NO_VERSION: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1 and HTTP/2");
     pub(super) const HTTP2: Meaning = Meaning::Flag("--http2", Value::Switch);
     pub(super) const OFFERED: Meaning = Meaning::Nothing("leave it out: HTTP/2 is offered with TLS");
@@ -305,7 +308,8 @@ mod said {
         Meaning::Cannot("write --connect-to HOST:PORT:HOST2:PORT2, or --resolve HOST:PORT:ADDRESS");
     pub(super) const NO_SOCKET: Meaning =
         Meaning::Cannot("write the target as unix:/path/to/socket:/path instead");
-    pub(super) const NO_SOURCE: Meaning = Meaning::Cannot("the system chooses the local address");
+    pub(super) const LOCAL_ADDRESS: Meaning = Meaning::Flag("--local-addr", Value::Same);
+    pub(super) const LOCAL_ADDRESSES: Meaning = Meaning::Cannot("write --local-addr A,B,... or a range, A-B");
     pub(super) const NO_HELP: Meaning = Meaning::Cannot("there is no load in it to translate");
     pub(super) const NO_SCRIPT: Meaning =
         Meaning::Cannot("what a script does is written as the steps of a scenario (docs/scenarios.md)");

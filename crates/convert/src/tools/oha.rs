@@ -3,7 +3,9 @@
 use super::said::*;
 use super::{Meaning, Part, Row, Style, Takes, Tool, Value, alike};
 
-const BURST: Meaning = Meaning::Cannot("arrivals in bursts are --arrivals 'gamma(COV)' with a COV above 1");
+const BURST: Meaning = Meaning::Cannot(
+    "N requests at once every D are --arrivals 'batch(constant,const(N))' with -R N/D, as in -R 2 for 4 every 2s",
+);
 
 pub(super) static OHA: Tool = Tool {
     name: "oha",
@@ -134,11 +136,11 @@ pub(super) static OHA: Tool = Tool {
             "IPv4 only",
             Meaning::Cannot("put the IPv4 address into the URL and the name into -H 'Host: NAME'"),
         ),
-        Row::new("", "cacert", "ca.pem", CERTIFICATES, NO_CERTIFICATES),
-        Row::new("", "cert", "me.pem", CERTIFICATES, NO_CERTIFICATES),
-        Row::new("", "key", "me.key", CERTIFICATES, NO_CERTIFICATES),
+        Row::new("", "cacert", "ca.pem", CERTIFICATES, AUTHORITIES),
+        Row::new("", "cert", "me.pem", CERTIFICATES, OWN_CERTIFICATE),
+        Row::new("", "key", "me.key", CERTIFICATES, OWN_KEY),
         Row::new("", "insecure", "", TRUST, Meaning::Flag("-k", Value::Switch)),
-        Row::new("", "connect-to", "a:80:b:80", PLACE, NO_PLACE),
+        Row::new("", "connect-to", "a:80:b:80", PLACE, Meaning::Flag("--connect-to", Value::Same)),
         Row::new(
             "",
             "no-color",

@@ -219,7 +219,10 @@ impl<S: RecordSink> Worker<'_, S> {
             }
             Some((Stage::Connecting | Stage::Tunnel | Stage::Handshake, ..)) => {
                 let kind = self.refused_client(id, why).or_else(|| tls::failure_kind(why, first));
-                self.handshake_failed(id, why, kind, now);
+                match self.place(id).tls.as_ref().and_then(|tls| tls.disagreed(why)) {
+                    Some(said) => self.handshake_failed(id, &said, kind, now),
+                    None => self.handshake_failed(id, why, kind, now),
+                }
             }
             Some((Stage::Ready, 0, _)) => self.drained(id, now),
             // The session was there, and broke.

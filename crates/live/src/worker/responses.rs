@@ -4,8 +4,8 @@ use super::Worker;
 use crate::connection::{Asked, Stage, asked_of};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink};
 use headway_wire::{Event, ProtocolError, ResetReason, StreamId};
-use headway_workload::RequestEvent;
 use headway_workload::client::ConnectionId;
+use headway_workload::{RequestEvent, SessionControl};
 use std::io;
 
 impl<S: RecordSink> Worker<'_, S> {
@@ -80,9 +80,25 @@ impl<S: RecordSink> Worker<'_, S> {
             ResetReason::Closed => self.closed_kind(id),
             _ => None,
         };
+        if outcome == Outcome::RefusedStream && self.given_back(id, stream, now) {
+            return;
+        }
         let Some((request, status)) = self.missed(id, stream) else { return };
         self.note_capacity(id, now);
         self.ends_badly(request, (outcome, status), kind, &reason, now);
+    }
+
+    /// The target has given this request back without a look at it. Whether it is sent again: its session then keeps what it had.
+    fn given_back(&mut self, id: ConnectionId, stream: StreamId, now: Nanos) -> bool {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return false };
+        let asked = asked_of(&mut connection.asked, stream).map(|asked| asked.request);
+        let Some(request) = asked.filter(|&request| self.client.sends_again(request)) else { return false };
+        connection.take(stream);
+        // First, so that it is not sent where it is given back again.
+        self.note_capacity(id, now);
+        let (outcome, then) = (Outcome::RefusedStream, SessionControl::Continue);
+        self.tell_of(request, RequestEvent::Done { outcome, status: 0, bytes_received: 0, then }, now);
+        true
     }
 
     /// The socket says that the target sends no more.

@@ -1,7 +1,9 @@
 //! A run and what it left behind, checked for what holds of every run.
 
 use headway_base::sink::Kept;
-use headway_base::{Answer, KnownFailure, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_base::{
+    Answer, Kind, KnownFailure, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start,
+};
 use headway_live::names::Refresh;
 use headway_live::tls::TlsSetup;
 use headway_live::wait::{Held, Settings};
@@ -222,6 +224,7 @@ impl Load {
         let mut ran = Ran {
             plan,
             records: Vec::new(),
+            attempts: Vec::new(),
             starts: Vec::new(),
             report: report.unwrap(),
             clock: config.clock,
@@ -233,7 +236,10 @@ impl Load {
             assert!(kept.starts.is_sorted_by_key(|s| (s.intended, s.started)), "starts in order");
             assert!(kept.records.is_sorted_by_key(|r| r.done), "records in order of completion");
             ran.starts.extend_from_slice(&kept.starts);
-            ran.records.extend_from_slice(&kept.records);
+            let (requests, attempts): (Vec<Record>, _) =
+                kept.records.iter().partition(|r| r.kind != Kind::Attempt);
+            ran.records.extend(requests);
+            ran.attempts.extend(attempts);
         }
         ran.records.sort_by_key(|r| r.k);
         ran
@@ -254,6 +260,8 @@ pub struct Ran {
     pub plan: Plan,
     /// By arrival.
     pub records: Vec<Record>,
+    /// Those that were given back.
+    pub attempts: Vec<Record>,
     pub starts: Vec<Start>,
     pub report: RunReport,
     pub clock: Clock,

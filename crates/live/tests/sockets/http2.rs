@@ -15,6 +15,7 @@ use headway_workload::target::{HttpVersion, Scheme};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -216,16 +217,49 @@ fn a_goaway_loses_no_request() {
     });
 }
 
+/// As nginx does at `keepalive_requests`: GOAWAY with the last stream that it serves, while others are under way already.
 #[test]
-fn refused_streams_are_an_outcome_of_their_own() {
+fn what_a_goaway_leaves_out_is_sent_again() {
     guarded(|| {
-        let target = by_hand(|n, stream| {
-            (if n % 2 == 0 { frame(3, 0, stream, &7u32.to_be_bytes()) } else { ok(stream) }, false)
-        });
-        let ran = over_http2(Load::of(12)).run(&target.address).says("REFUSED_STREAM");
+        for method in ["GET", "POST"] {
+            let came = AtomicUsize::new(0);
+            // Four are under way at once when the first one turns out to be the last.
+            let target = by_hand(move |_, stream| match came.fetch_add(1, Ordering::Relaxed) {
+                0..3 => (Vec::new(), false),
+                3 => {
+                    let last = [&1u32.to_be_bytes()[..], &[0; 4]].concat();
+                    ([frame(7, 0, 0, &last), ok(1)].concat(), true)
+                }
+                _ => (ok(stream), false),
+            });
+            let load = Load { rate: 1_000.0, length: Nanos::from_millis(4), ..Load::default() };
+            let load = Load { request: request(method, "/", b"body".to_vec()), ..load };
+            let ran = over_http2(load).patience(2_000).run(&target.address).all(Outcome::Ok);
+            assert_eq!((ran.records.len(), ran.attempts.len(), opened(&ran)), (4, 3, 2));
+            for attempt in &ran.attempts {
+                assert_eq!(attempt.outcome, Outcome::RefusedStream);
+                let row = ran.records.iter().find(|r| r.k == attempt.k).unwrap();
+                assert_eq!((row.started, row.sent), (attempt.started, attempt.sent));
+                assert!(row.done > attempt.done && row.connection != attempt.connection, "{row:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn refused_streams_are_sent_again_and_at_last_an_outcome_of_their_own() {
+    guarded(|| {
+        let refused = |stream| frame(3, 0, stream, &7u32.to_be_bytes());
+        // Every other one of a connection comes back.
+        let target = by_hand(move |n, stream| (if n % 2 == 0 { refused(stream) } else { ok(stream) }, false));
+        let ran = over_http2(Load::of(12)).run(&target.address);
         let outcomes = ran.outcomes();
-        assert_eq!((outcomes[&Outcome::RefusedStream], outcomes[&Outcome::Ok]), (6, 6));
-        assert_eq!(opened(&ran), 1);
+        assert!(outcomes[&Outcome::Ok] >= 10, "{outcomes:?}");
+        assert!(ran.attempts.len() >= 6 && opened(&ran) >= 2, "{} {}", ran.attempts.len(), opened(&ran));
+        // All of them do.
+        let target = by_hand(move |_, stream| (refused(stream), false));
+        let ran = over_http2(Load::of(12)).run(&target.address).all(Outcome::RefusedStream);
+        assert_eq!(ran.says("REFUSED_STREAM").attempts.len(), 24);
     });
 }
 

@@ -3,7 +3,7 @@
 use crate::harness::{Load, guarded};
 use crate::scripted::{Scripted, read_request, read_to_end, reset, send_last};
 use crate::tls::{OK, answer_all, load};
-use crate::tls_server::{Authority, Certificate, GOOD, TlsStream};
+use crate::tls_server::{Authority, Certificate, GOOD, TlsStream, serve};
 use headway_base::{KnownFailure, Outcome};
 use headway_live::tls::TlsSetup;
 use headway_workload::connect::Tls;
@@ -32,6 +32,34 @@ fn a_certificate_that_does_not_hold_is_refused_and_said_why() {
     });
 }
 
+/// A certificate of an authority that is a server's own holds where it is the very one that was named.
+#[test]
+fn an_authority_that_is_its_own_server_is_trusted_if_it_is_named() {
+    guarded(|| {
+        let expired = Certificate { expired: true, ..GOOD };
+        let elsewhere = Certificate { name: "elsewhere.test", ..GOOD };
+        let (own, config) = Authority::of_itself(GOOD);
+        let (another, _) = Authority::of_itself(GOOD);
+        let (old, old_config) = Authority::of_itself(expired);
+        let (named, named_config) = Authority::of_itself(elsewhere);
+        for (trusted, config, why) in [
+            (&own, &config, None),
+            (&another, &config, Some("none that --cacert names")),
+            (&old, &old_config, Some("expired")),
+            (&named, &named_config, Some("elsewhere.test")),
+        ] {
+            let target = serve(config.clone(), answer_all);
+            let tls = Tls { cacert: Some(trusted.pem()), ..Tls::default() };
+            let mut load = load(trusted, "localhost");
+            load.tls = Some(TlsSetup::new("localhost", false, &tls).unwrap());
+            match why {
+                None => drop(load.run(&target.address).all(Outcome::Ok)),
+                Some(why) => drop(load.run(&target.address).all(Outcome::Tls).says(why)),
+            }
+        }
+    });
+}
+
 #[test]
 fn what_is_not_tls_is_a_tls_error() {
     guarded(|| {
@@ -54,6 +82,23 @@ fn what_is_not_tls_is_a_tls_error() {
         });
         let ran = load(&authority, "localhost").run(&target.address).all(Outcome::Tls);
         assert_eq!(ran.kinds(), [(None, 12)]);
+    });
+}
+
+#[test]
+fn a_handshake_without_agreement_says_what_was_offered() {
+    guarded(|| {
+        let authority = Authority::new("ours");
+        // Fatal alerts: handshake_failure and protocol_version.
+        for (alert, said) in [(40, "HandshakeFailure"), (70, "ProtocolVersion")] {
+            let target = Scripted::new(move |_, mut stream| {
+                stream.read_exact(&mut [0; 5]).unwrap();
+                stream.write_all(&[21, 3, 3, 0, 2, 2, alert]).unwrap();
+                read_to_end(&mut stream);
+            });
+            let ran = load(&authority, "localhost").run(&target.address).all(Outcome::Tls).says(said);
+            ran.says("offered were TLS 1.3 and 1.2 with").says("for the name localhost");
+        }
     });
 }
 

@@ -1,6 +1,7 @@
 //! Certificates made for the occasion, and a TLS server that plays a script on each connection.
 
 use crate::scripted::Scripted;
+use headway_workload::connect::Pem;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
@@ -62,6 +63,34 @@ impl Authority {
         Arc::new(config)
     }
 
+    /// Another authority that is itself the certificate of a server, as `openssl req -x509` makes one.
+    pub fn of_itself(certificate: Certificate) -> (Authority, Arc<ServerConfig>) {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec![certificate.name.to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        if certificate.expired {
+            params.not_before = date_time_ymd(2019, 1, 1);
+            params.not_after = date_time_ymd(2020, 1, 1);
+        }
+        let own = params.self_signed(&key).unwrap().der().clone();
+        let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_protocol_versions(rustls::ALL_VERSIONS)
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![own.clone()], PrivatePkcs8KeyDer::from(key.serialize_der()).into())
+            .unwrap();
+        (Authority { issuer: Issuer::new(params, key), certificate: own }, Arc::new(config))
+    }
+
+    /// It as a file of `--cacert`.
+    pub fn pem(&self) -> Pem {
+        let text = format!(
+            "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n",
+            base64(&self.certificate)
+        );
+        Pem { file: "c.pem".to_owned(), bytes: text.into_bytes().into() }
+    }
+
     /// A server with a certificate of this authority.
     pub fn server(
         &self,
@@ -70,6 +99,17 @@ impl Authority {
     ) -> Scripted {
         serve(self.config(certificate, rustls::ALL_VERSIONS), script)
     }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let group = |group: &[u8]| {
+        let bits = (0..3).fold(0_usize, |bits, i| bits << 8 | usize::from(*group.get(i).unwrap_or(&0)));
+        let letter =
+            |i: usize| if i <= group.len() { char::from(LETTERS[bits >> (18 - 6 * i) & 63]) } else { '=' };
+        (0..4).map(letter).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
 }
 
 pub fn serve(config: Arc<ServerConfig>, script: impl Fn(&mut TlsStream) + Send + Sync + 'static) -> Scripted {

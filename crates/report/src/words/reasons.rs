@@ -537,7 +537,8 @@ mod tests {
     const KINDS: [Kind; 5] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork, Kind::Connecting];
 
     /// Findings whose text ends in what to do, or after which there is nothing to do.
-    const SAY_IT_THEMSELVES: [FindingId; 22] = [
+    const SAY_IT_THEMSELVES: [FindingId; 23] = [
+        FindingId::SentAgain,
         FindingId::Ports,
         FindingId::ProxyNotUsed,
         FindingId::TargetWindow,

@@ -128,6 +128,7 @@ fn of(id: &FindingId) -> Vec<Evidence> {
         FindingId::NamesNotRead => {
             one(Run::NamesNotRead { n: 2, of: 12, why: "Temporary failure in name resolution".into() })
         }
+        FindingId::SentAgain => one(Run::SentAgain { n: 20, of: 12_345, times: 22 }),
         FindingId::Redirects => one(Run::Redirects { n: 12_000, of: 12_345 }),
         FindingId::InPause => one(Run::InPause { n: 3 }),
         FindingId::SameHost => one(Run::SameHost),

@@ -53,7 +53,7 @@ pub(crate) struct FindingContext<'a> {
 type Find = fn(&FindingContext) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(FindingId, Find); 37] = [
+pub(crate) static ALL: [(FindingId, Find); 38] = [
     (FindingId::Aborted, run::aborted),
     (FindingId::Interrupted, run::interrupted),
     (FindingId::UnsentSteps, load::unsent_steps),
@@ -82,6 +82,7 @@ pub(crate) static ALL: [(FindingId, Find); 37] = [
     (FindingId::Errors, run::errors),
     (FindingId::Unreachable, run::unreachable),
     (FindingId::Surplus, run::surplus),
+    (FindingId::SentAgain, run::sent_again),
     (FindingId::Redirects, run::redirects),
     (FindingId::NamesNotRead, run::names_not_read),
     (FindingId::LongestGaps, pattern::longest_gaps),

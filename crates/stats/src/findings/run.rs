@@ -249,6 +249,17 @@ pub(super) fn redirects(case: &FindingContext) -> Option<Finding> {
     })
 }
 
+pub(super) fn sent_again(case: &FindingContext) -> Option<Finding> {
+    let ((n, times), of) = (case.evidence.requests.given_back, case.summary.measured.n);
+    (n > 0 && !case.is_foreign()).then(|| Finding {
+        severity: Severity::Info,
+        evidence: vec![Run::SentAgain { n, of, times }.into()],
+        value: Some(n as f64),
+        n: of,
+        ..Finding::default()
+    })
+}
+
 pub(super) fn in_pause(case: &FindingContext) -> Option<Finding> {
     let n = case.evidence.kept.in_pause();
     (n > 0 && !case.is_foreign()).then(|| Finding {

@@ -98,6 +98,7 @@ tags! {
         "errors" Errors "Requests failed.",
         "unreachable" Unreachable "The system said that datagrams do not arrive.",
         "surplus" Surplus "Connections were replaced, since bytes came on them that no request had asked for.",
+        "sent-again" SentAgain "The target gave requests back unread, and they were sent again.",
         "redirects" Redirects "Responses were redirects, which were not followed.",
         "names-not-read" NamesNotRead "The name that connections go to could not be read again.",
         "longest-gaps" LongestGaps "A few pauses change the arrival pattern.",

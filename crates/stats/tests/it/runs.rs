@@ -1,7 +1,7 @@
 //! Whole runs: warm-up, pauses, interruption, censoring, several sources, and the conservation of counts.
 
 use crate::world::{MS, World, answered, draws, evidence, finding};
-use headway_base::{Nanos, Outcome, Phase, Rate, Record};
+use headway_base::{Kind, Nanos, Outcome, Phase, Rate, Record};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{self, Evidence, Summary};
 use headway_stats::{Analysis, Facts};
@@ -284,6 +284,25 @@ fn failures_are_counted_by_outcome_status_and_step() {
     world.labels.truncate(1);
     world.records.iter_mut().for_each(|record| record.step = 0);
     assert!(world.analyse().failures.iter().all(|failure| failure.step.is_none()));
+}
+
+/// Attempts are rows beside those of their requests: they are told, and count as no request.
+#[test]
+fn requests_that_were_sent_again_are_a_finding_and_count_once() {
+    let mut world = World::constant(100.0, 2);
+    let before = world.analyse();
+    assert!(finding(&before, "sent-again").is_none());
+    let again = |attempt, k: usize| {
+        let row = world.records[k];
+        Record { kind: Kind::Attempt, attempt, outcome: Outcome::RefusedStream, done: row.intended, ..row }
+    };
+    let rows = [again(0, 3), again(0, 7), again(1, 7)];
+    world.records.extend(rows);
+    world.records.sort_by_key(|row| row.done);
+    let after = world.analyse();
+    let told = evidence(&after, "sent-again");
+    let Evidence::Run(Run::SentAgain { n: 2, of: 200, times: 3 }) = told else { panic!("{told:?}") };
+    assert_eq!((after.outcomes, after.response), (before.outcomes, before.response));
 }
 
 /// Reports what came on connections after the end of a response, with how many were replaced for it.

@@ -1,7 +1,7 @@
 //! Makes runs: what a source would have told, without one.
 
 use headway_base::random::{Draws, Stream};
-use headway_base::{Batch, Lateness, Nanos, Outcome, Phase, Profile, Rate, Record};
+use headway_base::{Batch, Kind, Lateness, Nanos, Outcome, Phase, Profile, Rate, Record};
 use headway_stats::summary::{Evidence, Finding, FindingId, RuleId, RuleOutcome, RuleResult};
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Summary, Tolerances, Workload};
 use std::sync::Arc;
@@ -136,7 +136,8 @@ impl World {
         let of = |s: usize| self.records.iter().filter(move |r| r.k as usize % sources == s);
         let mut queues: Vec<_> = (0..sources)
             .map(|s| {
-                let mut started: Vec<&Record> = of(s).filter(|r| r.started.is_some()).collect();
+                let mut started: Vec<&Record> =
+                    of(s).filter(|r| r.kind != Kind::Attempt && r.started.is_some()).collect();
                 started.sort_by_key(|r| r.started.get());
                 let mut ended: Vec<&Record> = of(s).collect();
                 ended.sort_by_key(|r| r.done);

@@ -119,7 +119,8 @@ fn reply() -> impl Strategy<Value = Reply> {
         SessionControl::Continue,
         SessionControl::EndSession,
     ]);
-    let outcome = prop::sample::select(vec![Outcome::Ok, Outcome::Ok, Outcome::Status, Outcome::Check]);
+    use Outcome::{Check, Ok, RefusedStream, Status};
+    let outcome = prop::sample::select(vec![Ok, Ok, Ok, Ok, Status, Status, Check, RefusedStream]);
     let comes = (0i64..50, 0i64..50, outcome, then, 0u8..8, prop::option::of(0i64..60)).prop_map(
         |(first, more, outcome, then, closes, hangs_up)| Reply::Comes {
             first: MS(first),

@@ -2,7 +2,7 @@
 
 use headway_base::dist::{self, Dist};
 use headway_base::sink::Kept;
-use headway_base::{Nanos, Outcome, Rate};
+use headway_base::{Kind, Nanos, Outcome, Rate, Record};
 use headway_testkit::{Connect, Generator, Scripted, Simulation, Target};
 use headway_workload::{Client, Limits, Plan, Process, Shard};
 
@@ -36,11 +36,15 @@ pub fn law(text: &str) -> Dist {
     dist::parse(text, &|_| Err("no files here".to_owned())).unwrap()
 }
 
+pub fn requests(kept: &Kept) -> impl Iterator<Item = &Record> {
+    kept.records.iter().filter(|r| r.kind == Kind::Request)
+}
+
 pub fn count(kept: &Kept, outcome: Outcome) -> u64 {
-    kept.records.iter().filter(|r| r.outcome == outcome).map(|r| u64::from(r.count)).sum()
+    requests(kept).filter(|r| r.outcome == outcome).map(|r| u64::from(r.count)).sum()
 }
 
 /// Requests in all, each counted once.
 pub fn total(kept: &Kept) -> u64 {
-    kept.records.iter().map(|r| u64::from(r.count)).sum()
+    requests(kept).map(|r| u64::from(r.count)).sum()
 }

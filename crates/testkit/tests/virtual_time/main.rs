@@ -8,6 +8,7 @@ mod connects;
 mod datagrams;
 mod fixed_work;
 mod generator_share;
+mod given_back;
 mod late_join;
 mod lateness;
 mod laws;

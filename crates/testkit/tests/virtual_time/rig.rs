@@ -142,6 +142,8 @@ pub struct Rig<C, R> {
     carried: BTreeMap<RequestId, SessionId>,
     /// The same the other way round.
     sending: BTreeMap<SessionId, RequestId>,
+    /// Requests that were given back and are to be sent again: what was sent, and on which connection.
+    returned: BTreeMap<RequestId, (RequestKey, ConnectionId)>,
     /// By slot of a session: what was sent last.
     last: Vec<Option<RequestKey>>,
     /// Where answers lead their sessions, in turns.
@@ -175,6 +177,7 @@ where
             shared: plan.groups.iter().all(|group| group.connections == Connections::Shared),
             carried: BTreeMap::new(),
             sending: BTreeMap::new(),
+            returned: BTreeMap::new(),
             last: Vec::new(),
             links: Vec::new(),
             leads: BTreeMap::new(),
@@ -308,6 +311,15 @@ where
             Happening::Ends(id, n, outcome, then, reusable) => match line.carries.get(&id) {
                 Some(&(carried, key)) if carried == n => {
                     self.lift(on, id);
+                    if outcome == Outcome::RefusedStream && self.client.sends_again(id) {
+                        // As of a connection that is about to end: that is told first.
+                        let drained = if reusable { None } else { self.drain(on) };
+                        self.returned.insert(id, (key, on));
+                        let given_back = self.end(id, outcome, SessionControl::Continue);
+                        self.spend(self.generator.event_cost);
+                        drained.into_iter().chain(given_back).for_each(|action| self.act(action));
+                        return true;
+                    }
                     self.note(then, &key);
                     let leads = self.links.get(n % self.links.len().max(1)).cloned();
                     if let Some(leads) = leads.filter(|_| !self.journeys[usize::from(key.group)].is_single())
@@ -405,8 +417,9 @@ where
         let number = self.played.lives.len();
         let most = |line: &Line| if self.spread { line.capacity.min(1) } else { line.capacity } as usize;
         let open = |line: &Line| line.state == State::Open && line.origin == origin;
-        let room = |line: &Line| open(line) && line.carries.len() < most(line);
-        self.played.needless += usize::from(self.shared && self.lines.iter().any(room));
+        let refuses = |on: usize| self.returned.values().any(|(_, by)| *by as usize == on);
+        let room = |(on, line): (usize, &Line)| open(line) && line.carries.len() < most(line) && !refuses(on);
+        self.played.needless += usize::from(self.shared && self.lines.iter().enumerate().any(room));
         self.played.lives.push((self.now, Nanos::MAX));
         self.played.places.push(origin);
         let capacity = self.capacity;
@@ -455,7 +468,9 @@ where
         assert_eq!(self.carried.insert(id, key.session), None, "two requests of one name at once");
         assert_eq!(self.sending.insert(key.session, id), None, "two requests of one session at once");
         self.last.resize(self.last.len().max(slot + 1), None);
+        let again = self.returned.remove(&id).is_some_and(|(before, _)| before == key);
         match self.last[slot] {
+            Some(_) if again => {}
             Some(last) if key.ordinal > 0 => {
                 // What a redirect leads to has the number of the request that was redirected.
                 let led = self.journeys[usize::from(key.group)].is_redirected(key.step);
@@ -464,7 +479,7 @@ where
             }
             _ => assert_eq!(key.ordinal, 0, "a session begins with its first request: {key:?}"),
         }
-        if key.ordinal == 0 {
+        if key.ordinal == 0 && !again {
             self.leads.remove(&key.session);
         }
         self.last[slot] = Some(key);

@@ -10,6 +10,7 @@ use h2::{Reason, RecvStream};
 use headway_base::Nanos;
 use http::HeaderMap;
 
+use super::empty::Emptied;
 use super::frames::{Frame, Frames};
 use super::pipe::Pipe;
 use super::slots::{Slot, Slots};
@@ -46,6 +47,7 @@ pub struct Client {
     streams: Slots<Stream>,
     inbound: Frames,
     outbound: Frames,
+    emptied: Emptied,
     /// Whether the peer has sent its settings.
     settings: bool,
     /// Whether the library is to be polled before the next look at what it has to send.
@@ -127,6 +129,7 @@ impl Client {
             streams: Slots::default(),
             inbound: Frames::default(),
             outbound: Frames::after(PREFACE.len()),
+            emptied: Emptied::default(),
             settings: false,
             dirty: true,
             released: 0,
@@ -344,6 +347,7 @@ impl ClientConnection for Client {
             let _ = to.send_data(body.clone(), true);
         }
         self.dirty = true;
+        self.emptied.requests += 1;
         let number = response.stream_id().as_u32();
         let state = State::Head(response);
         let stream = Stream { state, begun: false, told_begun: false, body: 0, body_over: false };
@@ -358,11 +362,14 @@ impl ClientConnection for Client {
         self.forget(stream);
     }
 
-    fn receive<'a, 'b: 'a>(&'a mut self, _now: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
+    fn receive<'a, 'b: 'a>(&'a mut self, now: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
         let received = std::mem::take(bytes);
         if !received.is_empty() && self.over.is_none() {
             self.scan(received);
-            if self.pipe.lock().put(received) {
+            let mut buffers = self.pipe.lock();
+            let taken = self.emptied.pass(now, received, |bytes| buffers.put(bytes));
+            drop(buffers);
+            if taken {
                 self.drive();
             } else {
                 self.end(ResetReason::Protocol(ProtocolError::Flood));

@@ -8,6 +8,7 @@
 //! read and dropped).
 
 pub mod client;
+mod empty;
 mod frames;
 mod pipe;
 mod rendered;

@@ -366,3 +366,27 @@ fn what_only_http1_can_say_is_refused_with_a_reason() {
     let Opened::Unfit(error) = asking.client.open(&request.clone().into()) else { panic!("sent") };
     assert!(error.to_string().contains("/a<b>"), "{error}");
 }
+
+/// Of some servers each answer has an empty frame of DATA before its content.
+#[test]
+fn empty_frames_of_data_do_no_harm() {
+    let mut asking = Asking::with(Limits::DEFAULT, 1);
+    for number in (0..300).map(|i| 1 + 2 * i) {
+        asking.told.clear();
+        let stream = asking.get();
+        let head = frame(HEADERS, END_HEADERS, number, OK);
+        let empty = frame(DATA, 0, number, b"");
+        asking.receive(&[head, empty, frame(DATA, END_STREAM, number, b"ok")].concat());
+        let told = asking.of(stream);
+        assert!(matches!(told.last(), Some(Told::End(_))), "{number}: {told:?}");
+    }
+}
+
+#[test]
+fn empty_frames_of_data_without_end_are_given_up() {
+    let mut asking = Asking::with(Limits::DEFAULT, 1);
+    let stream = asking.get();
+    asking.receive_mute(&frame(DATA, 0, 1, b"").repeat(2_000));
+    let flood = ResetReason::Protocol(ProtocolError::Flood);
+    assert_eq!(asking.of(stream).last(), Some(&Told::Reset(flood)));
+}

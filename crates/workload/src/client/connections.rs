@@ -30,6 +30,17 @@ enum State {
     Orphan,
 }
 
+/// Where a request goes that was given back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    /// On that connection, which is available.
+    On(ConnectionId),
+    /// On one that is opened for it.
+    New,
+    /// It waits.
+    Nowhere,
+}
+
 #[derive(Debug)]
 struct Slot {
     state: State,
@@ -247,6 +258,43 @@ impl Connections {
             pool.available.pop();
         }
         Some(id)
+    }
+
+    /// Where a request to that origin goes that was given back on the connection of the number `not_on`; `own` as in [`can_start`](Connections::can_start).
+    pub(super) fn way_again(&self, origin: u16, not_on: u32, own: bool) -> Way {
+        let pool = self.pool(origin);
+        let opens = self.can_open(origin) || self.gives_way(origin, own).is_some();
+        let idle = |id: ConnectionId| self.slots[id as usize].carries == 0;
+        let fits = |&&id: &&ConnectionId| self.number(id) != not_on && (!self.spread || !opens || idle(id));
+        match pool.available.iter().rev().find(fits) {
+            Some(&other) if !own => Way::On(other),
+            _ if !own && pool.expected > 1 && pool.unsettled > 0 => Way::Nowhere,
+            _ if opens => Way::New,
+            // There is no other, and none can be opened.
+            _ => match pool.available.last() {
+                Some(&same) if !own => Way::On(same),
+                _ => Way::Nowhere,
+            },
+        }
+    }
+
+    /// A request goes out on that connection, which is available.
+    pub(super) fn take_this(&mut self, id: ConnectionId) {
+        let slot = &mut self.slots[id as usize];
+        let pool = &mut self.pools[usize::from(slot.origin)];
+        pool.idle -= u32::from(slot.carries == 0);
+        slot.carries += 1;
+        if slot.carries >= slot.capacity {
+            pool.available.retain(|&other| other != id);
+        }
+    }
+
+    /// Closes one that carries nothing, if none can be opened to that origin else.
+    pub(super) fn make_way(&mut self, origin: u16, own: bool) -> Option<ConnectionId> {
+        if self.can_open(origin) {
+            return None;
+        }
+        self.close_idle_of(self.gives_way(origin, own)?)
     }
 
     /// The same where requests are spread: one that carries nothing, else none while another may be opened, else each in turn.

@@ -20,6 +20,7 @@ impl<S: RecordSink> Client<S> {
         let calm = !self.stopping
             && self.held.iter().all(|held| held.waiting.is_empty())
             && self.pending.is_empty()
+            && !self.any_given_back()
             && !self.connections.has_orphans();
         self.next_non_arrival = if calm { self.next_other_event() } else { UNKNOWN };
     }

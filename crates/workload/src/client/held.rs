@@ -5,7 +5,7 @@
 
 use super::sessions::State;
 use super::stalls::Stalls;
-use super::{Action, Client, SessionId, Who};
+use super::{Action, Client, RequestId, SessionId, Who};
 use headway_base::{Nanos, RecordSink};
 use std::collections::VecDeque;
 
@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 pub(super) struct Held {
     /// Sessions whose request is due and held back, in the order in which they fell due.
     pub waiting: VecDeque<SessionId>,
+    /// Requests that were given back, in the order in which they were, and wait for another connection.
+    pub again: VecDeque<RequestId>,
     /// Since when no connection could be had, as long as a request that fell due meanwhile is still to start.
     pub full_since: Option<Nanos>,
     pub stalls: Stalls,

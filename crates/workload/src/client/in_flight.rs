@@ -3,11 +3,11 @@
 //! Each slot has at most one entry in the heap of deadlines: it is looked at when it comes up and put back if the deadline has moved
 //! on since, so that a request costs no heap operation.
 
-use super::connections::ConnectionId;
+use super::connections::{ConnectionId, NONE};
 use super::{NO_SESSION, SessionId};
-use headway_base::{Nanos, Record};
+use headway_base::{Nanos, Record, Stamp};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 /// A request's slot within its shard, from its start to its end; used again afterwards.
 pub type RequestId = u32;
@@ -21,6 +21,8 @@ pub(super) enum Phase {
     Sent,
     /// Sent, and there is a note of it only.
     Noted,
+    /// Sent, given back, and waiting for another connection.
+    GivenBack,
 }
 
 /// A request that is a session of its own, as long as nothing more is needed of it: it went out as it started, on a connection
@@ -36,6 +38,44 @@ pub(super) struct Note {
 
 impl Note {
     const NONE: Note = Note { k: 0, intended: Nanos::ZERO, started: Nanos::ZERO, group: 0, step: 0 };
+}
+
+/// One time that a request is sent, and how often it was before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attempt {
+    pub number: u8,
+    /// The number of the connection that gave it back.
+    pub not_on: u32,
+    /// Of this time; the record has those of the first time.
+    pub sent: Stamp,
+    pub connect: Stamp,
+    pub tls: Stamp,
+    pub reused: bool,
+    /// When the request as a whole is given up.
+    pub deadline: Nanos,
+}
+
+impl Attempt {
+    const FIRST: Attempt = Attempt {
+        number: 0,
+        not_on: u32::MAX,
+        sent: Stamp::NONE,
+        connect: Stamp::NONE,
+        tls: Stamp::NONE,
+        reused: false,
+        deadline: Nanos::MAX,
+    };
+
+    /// The row of this attempt, of a request with that record.
+    pub(super) fn of(self, record: &Record) -> Record {
+        if self.number == 0 {
+            return *record;
+        }
+        let Attempt { sent, connect, tls, reused, .. } = self;
+        let started =
+            sent.get().map(|sent| sent - connect.get().unwrap_or_default() - tls.get().unwrap_or_default());
+        Record { started: started.into(), wait: Nanos::ZERO, sent, connect, tls, reused, ..*record }
+    }
 }
 
 /// One cache line, which is all that a noted request touches here.
@@ -60,6 +100,8 @@ pub(super) struct InFlight {
     /// By slot: the record so far, but for one that is noted.
     records: Vec<Record>,
     free: Vec<RequestId>,
+    /// Of those that were given back once.
+    again: HashMap<RequestId, Attempt>,
     deadlines: BinaryHeap<Reverse<(Nanos, RequestId)>>,
     live: u32,
 }
@@ -165,9 +207,57 @@ impl InFlight {
         self.records[id as usize] = record;
     }
 
+    /// How it is being sent this time.
+    #[inline]
+    pub(super) fn attempt(&self, id: RequestId) -> Attempt {
+        self.again.get(&id).copied().unwrap_or(Attempt::FIRST)
+    }
+
+    /// Its connection, of that number, carries it no longer: it waits for another.
+    pub(super) fn give_back(&mut self, id: RequestId, not_on: u32) {
+        let before = self.attempt(id);
+        let slot = self.slot(id);
+        slot.phase = Phase::GivenBack;
+        slot.connection = NONE;
+        let deadline = before.deadline.min(slot.deadline);
+        let attempt = Attempt { number: before.number + 1, not_on, deadline, ..Attempt::FIRST };
+        self.again.insert(id, attempt);
+    }
+
+    /// It is sent once more.
+    pub(super) fn send_again(&mut self, id: RequestId, on: ConnectionId, attempt: Attempt) {
+        self.again.insert(id, attempt);
+        let slot = self.slot(id);
+        (slot.phase, slot.connection) = (Phase::Sent, on);
+        self.watch(id, attempt.deadline);
+    }
+
+    /// A connection is opened to send it once more.
+    pub(super) fn connect_again(
+        &mut self,
+        id: RequestId,
+        on: ConnectionId,
+        attempt: Attempt,
+        deadline: Nanos,
+    ) {
+        self.again.insert(id, attempt);
+        let slot = self.slot(id);
+        (slot.phase, slot.connection) = (Phase::Connecting, on);
+        self.watch(id, deadline.min(attempt.deadline));
+    }
+
+    /// Whether it was given back before.
+    #[inline]
+    pub(super) fn is_again(&self, id: RequestId) -> bool {
+        !self.again.is_empty() && self.again.contains_key(&id)
+    }
+
     /// It has ended.
     #[inline]
     pub(super) fn end(&mut self, id: RequestId) {
+        if !self.again.is_empty() {
+            self.again.remove(&id);
+        }
         let slot = self.slot(id);
         slot.phase = Phase::Free;
         slot.deadline = Nanos::MAX;

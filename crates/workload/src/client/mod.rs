@@ -15,6 +15,7 @@
 //!
 //! Deliberately absent: clocks, sockets, bytes, and what a request holds or an answer means beyond its outcome.
 
+mod again;
 mod connections;
 mod event;
 mod fast_path;
@@ -26,6 +27,7 @@ mod sessions;
 mod shutdown;
 mod stalls;
 
+pub use again::MOST_TIMES_AGAIN;
 pub use connections::ConnectionId;
 pub use event::{
     Action, ConnectionEvent, Limits, NO_SESSION, RequestEvent, RequestKey, SessionControl, SessionId,
@@ -230,10 +232,16 @@ impl<S: RecordSink> Client<S> {
             return Some(action);
         }
         if let Some(id) = self.in_flight.pop_expired(now) {
-            return Some(self.expire(id, now));
+            return match self.in_flight.phase(id) {
+                Phase::GivenBack => self.expire_given_back(id, now).or_else(|| self.poll_any(now)),
+                _ => Some(self.expire(id, now)),
+            };
         }
         if let Some(id) = self.connections.take_orphan() {
             return Some(self.close(id, now));
+        }
+        if let Some(action) = self.send_again(now) {
+            return Some(action);
         }
         loop {
             while let Some(session) = self.sessions.pop_timer(now) {
@@ -271,7 +279,7 @@ impl<S: RecordSink> Client<S> {
     /// When [`poll`](Client::poll) has something to do next if nothing happens; `Nanos::MAX` for never.
     #[inline]
     pub fn wake_at(&self) -> Nanos {
-        if !self.pending.is_empty() {
+        if !self.pending.is_empty() || self.can_send_again() {
             return Nanos::ZERO;
         }
         let held = match self.next_held() {
@@ -326,7 +334,7 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     pub fn would_open(&self) -> bool {
         // Of several origins, which one is next is known only when what cannot start is set aside or given up.
-        if self.held.len() > 1 {
+        if self.held.len() > 1 || self.any_given_back() {
             return true;
         }
         let held = self.next_held();
@@ -358,6 +366,14 @@ impl<S: RecordSink> Client<S> {
             ConnectionEvent::Established { connect, tls, capacity, settled } => {
                 self.tell_start();
                 let request = self.connections.opening_for(id)?;
+                if self.in_flight.is_again(request) {
+                    self.connections.established(id, capacity, settled, now);
+                    if self.connections.is_open_to_all(id) && capacity > 1 {
+                        self.came_free(self.connections.origin(id), now);
+                    }
+                    let key = self.established_again(request, (connect, tls), now);
+                    return Some(Action::Send(id, request, key));
+                }
                 let record = self.in_flight.record_mut(request);
                 record.connect = connect.into();
                 record.tls = tls.into();
@@ -427,6 +443,9 @@ impl<S: RecordSink> Client<S> {
             }
             RequestEvent::Done { outcome, status, bytes_received, then } => {
                 self.tell_start();
+                if outcome == Outcome::RefusedStream && self.sends_again(id) {
+                    return self.give_back(id, bytes_received, now);
+                }
                 let record = self.in_flight.record_mut(id);
                 record.status = status;
                 record.bytes_received = bytes_received;
@@ -463,6 +482,9 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     pub fn answered(&mut self, id: RequestId, outcome: Outcome, status: u16, now: Nanos) -> Option<Action> {
         self.tell_start();
+        if outcome == Outcome::RefusedStream && self.in_flight.is_under_way(id) && self.sends_again(id) {
+            return self.give_back(id, 0, now);
+        }
         if let Some(note) = self.in_flight.noted(id)
             && !self.connections.is_draining(self.in_flight.connection(id))
         {
@@ -672,7 +694,8 @@ impl<S: RecordSink> Client<S> {
     fn expire(&mut self, id: RequestId, now: Nanos) -> Action {
         self.write_out(id);
         let connecting = self.in_flight.phase(id) == Phase::Connecting;
-        let outcome = if connecting { Outcome::ConnectTimeout } else { Outcome::Timeout };
+        let all_over = self.in_flight.is_again(id) && self.in_flight.attempt(id).deadline <= now;
+        let outcome = if connecting && !all_over { Outcome::ConnectTimeout } else { Outcome::Timeout };
         let origin = self.connections.origin(self.in_flight.connection(id));
         *self.given_up.entry((outcome, origin)).or_default() += 1;
         if connecting {
@@ -692,9 +715,12 @@ impl<S: RecordSink> Client<S> {
 
     /// The connection that was being opened for a request could not be had: both are over.
     fn end_unsent(&mut self, id: RequestId, outcome: Outcome, now: Nanos) -> Action {
+        // It may have been, before it was given back.
+        let before = self.in_flight.is_again(id) && outcome != Outcome::LocalLimit;
+        let sent = if before { Sent::Yes } else { Sent::No };
         let (session, connection) = self.finish(id, outcome, now);
         let close = self.close(connection, now);
-        let next = self.go_on(session, outcome, Sent::No, SessionControl::Continue, now);
+        let next = self.go_on(session, outcome, sent, SessionControl::Continue, now);
         self.pending.extend(next);
         close
     }
@@ -721,8 +747,7 @@ impl<S: RecordSink> Client<S> {
         }
         record.done = now;
         record.outcome = outcome;
-        record.connection =
-            if record.started.is_some() { self.connections.number(connection) } else { u32::MAX };
+        record.connection = self.number_of(connection, &record);
         self.write(record);
         self.in_flight.end(id);
         (session, connection)

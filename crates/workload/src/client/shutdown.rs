@@ -213,6 +213,9 @@ impl<S: RecordSink> Client<S> {
             if let Some(action) = self.pending.pop_front() {
                 return Some(action);
             }
+            if let Some(id) = self.connections.take_orphan() {
+                return Some(self.close(id, now));
+            }
         }
         let over = self.is_deserted() || self.stopping || self.groups.iter().all(Group::is_single);
         if !over {
@@ -227,7 +230,19 @@ impl<S: RecordSink> Client<S> {
         for id in self.in_flight.ids() {
             self.write_out(id);
             let sent = self.in_flight.phase(id) == Phase::Sent;
+            let given_back = self.in_flight.phase(id) == Phase::GivenBack;
+            self.forget_given_back(id);
             let (session, connection) = self.finish(id, outcome, now);
+            if given_back {
+                self.sessions.of(session).failed.get_or_insert(outcome);
+                let own = std::mem::replace(&mut self.sessions.of(session).connection, NONE);
+                if own != NONE {
+                    self.connections.orphan(own);
+                }
+                let close = self.leave(session, now);
+                self.pending.extend(close);
+                continue;
+            }
             if sent {
                 self.pending.push_back(Action::Cancel(connection, id));
             }

@@ -22,6 +22,46 @@ impl Literal for Vec<u8> {
     }
 }
 
+/// A JSON value with its members in the order in which they are written: some readers want a certain one first.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Json {
+    /// Nothing, a truth value or a number.
+    Plain(Value),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Json>),
+    /// Members.
+    Map(Vec<(String, Json)>),
+}
+
+/// Members in the order of their names.
+impl From<Value> for Json {
+    fn from(value: Value) -> Json {
+        match value {
+            Value::String(text) => Json::Text(text),
+            Value::Array(items) => Json::List(items.into_iter().map(Json::from).collect()),
+            Value::Object(members) => {
+                Json::Map(members.into_iter().map(|(name, value)| (name, Json::from(value))).collect())
+            }
+            plain => Json::Plain(plain),
+        }
+    }
+}
+
+impl From<Json> for Value {
+    fn from(json: Json) -> Value {
+        match json {
+            Json::Plain(plain) => plain,
+            Json::Text(text) => Value::String(text),
+            Json::List(items) => Value::Array(items.into_iter().map(Value::from).collect()),
+            Json::Map(members) => {
+                Value::Object(members.into_iter().map(|(name, json)| (name, Value::from(json))).collect())
+            }
+        }
+    }
+}
+
 /// A template in a JSON body that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{error}")]
@@ -42,7 +82,7 @@ impl Body {
         body
     }
 
-    /// JSON, in which every string and every name of a member is a template.
+    /// JSON, in which every string and every name of a member is a template. Members keep their order.
     ///
     /// A string that is one value and nothing else takes the value's JSON type: numbers of the session, what a step took
     /// from JSON and columns of JSON lines are what they are there; constants, columns of CSV, `uuid` and `now` are
@@ -50,7 +90,7 @@ impl Body {
     ///
     /// # Errors
     /// A template that cannot be read, and where it is.
-    pub fn json(value: &Value, names: &Names) -> Result<Body, JsonTemplateError> {
+    pub fn json(value: &Json, names: &Names) -> Result<Body, JsonTemplateError> {
         let mut body = Body::of("application/json");
         json(value, names, &mut String::new(), &mut body.pieces)?;
         Ok(body)
@@ -81,8 +121,16 @@ impl Body {
         let mut body = Body::of(&format!("multipart/form-data; boundary={boundary}"));
         for part in parts {
             push_fixed(&mut body.pieces, &format!("--{boundary}\r\n"));
-            push_fixed(&mut body.pieces, &part.head());
-            body.pieces.extend(part.pieces.iter().cloned());
+            for piece in part.head().into_iter().chain(part.pieces.iter().cloned()) {
+                match piece {
+                    // Beside another fixed text it is one with that.
+                    Piece::Fixed(bytes) => match body.pieces.last_mut() {
+                        Some(Piece::Fixed(last)) => last.extend_from_slice(&bytes),
+                        _ => body.pieces.push(Piece::Fixed(bytes)),
+                    },
+                    value => body.pieces.push(value),
+                }
+            }
             push_fixed(&mut body.pieces, "\r\n");
         }
         push_fixed(&mut body.pieces, &format!("--{boundary}--\r\n"));
@@ -122,50 +170,50 @@ impl Body {
 /// One part of a multipart body.
 #[derive(Clone)]
 pub struct Part {
-    name: String,
-    file_name: Option<String>,
-    content_type: Option<String>,
+    name: Template,
+    file_name: Option<Template>,
+    content_type: Option<Template>,
     pieces: Vec<Piece<Vec<u8>>>,
 }
 
 impl Part {
     /// A text.
-    pub fn text(name: &str, template: &Template) -> Part {
+    pub fn text(name: &Template, template: &Template) -> Part {
         let mut pieces = Vec::new();
         template.encode(Encoding::Verbatim, &mut pieces);
-        Part { name: name.to_owned(), file_name: None, content_type: None, pieces }
+        Part { name: name.clone(), file_name: None, content_type: None, pieces }
     }
 
     /// A file under that name. Its type is application/octet-stream unless [`typed`](Part::typed) says otherwise.
-    pub fn file(name: &str, file_name: &str, bytes: &[u8]) -> Part {
+    pub fn file(name: &Template, file_name: &Template, bytes: &[u8]) -> Part {
         let mut pieces = Vec::new();
         push_bytes(&mut pieces, bytes);
-        let content_type = Some("application/octet-stream".to_owned());
-        Part { name: name.to_owned(), file_name: Some(file_name.to_owned()), content_type, pieces }
+        let content_type = Some(Template::fixed("application/octet-stream"));
+        Part { name: name.clone(), file_name: Some(file_name.clone()), content_type, pieces }
     }
 
-    /// With that Content-Type; control characters are left out.
-    pub fn typed(mut self, content_type: &str) -> Part {
-        self.content_type = Some(content_type.chars().filter(|c| !c.is_control()).collect());
+    /// With that Content-Type. A value in it that holds a control character fails the step.
+    pub fn typed(mut self, content_type: &Template) -> Part {
+        self.content_type = Some(content_type.clone());
         self
     }
 
-    fn head(&self) -> String {
-        let mut head = format!("Content-Disposition: form-data; name=\"{}\"", quoted(&self.name));
+    fn head(&self) -> Vec<Piece<Vec<u8>>> {
+        let mut head = Vec::new();
+        push_fixed(&mut head, "Content-Disposition: form-data; name=\"");
+        self.name.encode(Encoding::PartName, &mut head);
         if let Some(file_name) = &self.file_name {
-            head.push_str(&format!("; filename=\"{}\"", quoted(file_name)));
+            push_fixed(&mut head, "\"; filename=\"");
+            file_name.encode(Encoding::PartName, &mut head);
         }
+        push_fixed(&mut head, "\"");
         if let Some(content_type) = &self.content_type {
-            head.push_str(&format!("\r\nContent-Type: {content_type}"));
+            push_fixed(&mut head, "\r\nContent-Type: ");
+            content_type.encode(Encoding::Header, &mut head);
         }
-        head.push_str("\r\n\r\n");
+        push_fixed(&mut head, "\r\n\r\n");
         head
     }
-}
-
-/// Names in a part's head (HTML standard, multipart/form-data encoding).
-fn quoted(name: &str) -> String {
-    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 fn push_bytes(pieces: &mut Vec<Piece<Vec<u8>>>, bytes: &[u8]) {
@@ -196,13 +244,13 @@ fn boundary(parts: &[Part]) -> String {
 
 /// Appends a JSON value, in which every string and every name of a member is a template.
 pub(super) fn json<L: Literal>(
-    value: &Value,
+    value: &Json,
     names: &Names,
     pointer: &mut String,
     into: &mut Vec<Piece<L>>,
 ) -> Result<(), JsonTemplateError> {
     match value {
-        Value::String(text) => {
+        Json::Text(text) => {
             let read = Template::parse(text, names);
             let pointer = || pointer.clone();
             let template =
@@ -212,7 +260,7 @@ pub(super) fn json<L: Literal>(
                 None => json_string(&template, into),
             }
         }
-        Value::Array(items) => {
+        Json::List(items) => {
             push_fixed(into, "[");
             for (i, item) in items.iter().enumerate() {
                 push_fixed(into, if i == 0 { "" } else { "," });
@@ -220,7 +268,7 @@ pub(super) fn json<L: Literal>(
             }
             push_fixed(into, "]");
         }
-        Value::Object(members) => {
+        Json::Map(members) => {
             push_fixed(into, "{");
             for (i, (name, member)) in members.iter().enumerate() {
                 push_fixed(into, if i == 0 { "" } else { "," });
@@ -236,7 +284,7 @@ pub(super) fn json<L: Literal>(
             }
             push_fixed(into, "}");
         }
-        plain => push_fixed(into, &plain.to_string()),
+        Json::Plain(plain) => push_fixed(into, &plain.to_string()),
     }
     Ok(())
 }
@@ -266,7 +314,7 @@ impl std::fmt::Debug for Body {
 /// As of a body.
 impl std::fmt::Debug for Part {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Part({}, {:?}, {:?})", self.name, self.file_name, self.content_type)
+        write!(f, "Part({:?}, {:?}, {:?})", self.name, self.file_name, self.content_type)
     }
 }
 
@@ -276,16 +324,19 @@ mod tests {
 
     #[test]
     fn boundaries_are_in_no_part() {
-        let part = Part::file("f", "a\"b\r\n.txt", b"hello").typed("text/plain\r\nX: y");
+        let fixed = |text: &str| Template::fixed(text);
+        let part = Part::file(&fixed("f"), &fixed("a\"b\r\n.txt"), b"hello").typed(&fixed("text/plain"));
+        let head = part.head();
+        let [Piece::Fixed(head)] = &head[..] else { panic!("{} pieces", head.len()) };
         assert_eq!(
-            part.head(),
-            "Content-Disposition: form-data; name=\"f\"; filename=\"a%22b%0D%0A.txt\"\r\nContent-Type: text/plainX: y\r\n\r\n"
+            str::from_utf8(head).unwrap(),
+            "Content-Disposition: form-data; name=\"f\"; filename=\"a%22b%0D%0A.txt\"\r\nContent-Type: text/plain\r\n\r\n"
         );
         let first = boundary(&[part]);
         // The boundary follows from the length: a file that holds the one of its own length gets another.
         let length = first.len() as u64;
         let own = format!("headway-{:016x}", Stream::new(length, streams::DERIVED).bits(1, 0));
-        let other = boundary(&[Part::file("f", "x", own.as_bytes())]);
+        let other = boundary(&[Part::file(&fixed("f"), &fixed("x"), own.as_bytes())]);
         assert!(other != own && other.len() == own.len());
     }
 
@@ -294,10 +345,10 @@ mod tests {
         let value = serde_json::json!({"a": [1, {"b/c": "{{nam}}"}]});
         let mut names = Names::new();
         names.extracted("name").unwrap();
-        let error = Body::json(&value, &names).unwrap_err();
+        let error = Body::json(&value.into(), &names).unwrap_err();
         assert_eq!(error.pointer, "/a/1/b~1c");
         assert_eq!((error.error.range, error.error.suggestion.as_deref()), (2..5, Some("name")));
-        let error = Body::json(&serde_json::json!({"x": {"{{y": 1}}), &names).unwrap_err();
+        let error = Body::json(&serde_json::json!({"x": {"{{y": 1}}).into(), &names).unwrap_err();
         assert_eq!((error.pointer.as_str(), error.member.as_deref()), ("/x", Some("{{y")));
     }
 }

@@ -17,6 +17,8 @@ pub(super) enum Encoding {
     Form,
     /// In the value of a header: what is not allowed there is refused.
     Header,
+    /// In a name within the head of a part (HTML standard, multipart/form-data encoding).
+    PartName,
     /// Within a JSON string.
     JsonText,
     /// In the place of a JSON string that is this one value: with its own type.
@@ -87,6 +89,14 @@ const FORM: Kept = Kept::new(b"*-._");
 const TARGET: Kept = Kept::new(b"-._~%!$&'()*+,;=:@/?[]|");
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
+/// Without what would end a name in the head of a part.
+fn part_name(text: &str) -> Cow<'_, str> {
+    match text.contains(['"', '\r', '\n']) {
+        true => Cow::Owned(text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")),
+        false => Cow::Borrowed(text),
+    }
+}
+
 impl Encoding {
     /// Fixed text, as it goes out.
     pub(super) fn text(self, text: &str) -> Cow<'_, str> {
@@ -96,6 +106,7 @@ impl Encoding {
             Encoding::Path | Encoding::Link => percent(text, &TARGET, &mut out),
             Encoding::Component => percent(text, &UNRESERVED, &mut out),
             Encoding::Form => form(text, &mut out),
+            Encoding::PartName => return part_name(text),
             Encoding::JsonText | Encoding::JsonValue => json_text(text, &mut out),
         }
         Cow::Owned(out)
@@ -116,6 +127,7 @@ impl Encoding {
                 percent(sent, &TARGET, out);
             }
             Encoding::Form => form(text, out),
+            Encoding::PartName => out.push(&part_name(text)),
             Encoding::Header => {
                 if !is_header_value(text) {
                     return Err(Unfit::Control);

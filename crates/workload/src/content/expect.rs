@@ -1,6 +1,6 @@
 //! What an answer must be to count as good: status, time, body, headers.
 
-use super::body::{JsonTemplateError, json};
+use super::body::{Json, JsonTemplateError, json};
 use super::encode::{Encoding, is_token};
 use super::finder::{PatternError, regex};
 use super::names::Names;
@@ -309,7 +309,7 @@ impl BodyCheck {
     /// A template that cannot be read, and where it is.
     pub fn json(pointer: Pointer, value: &Value, names: &Names) -> Result<BodyCheck, JsonTemplateError> {
         let mut pieces = Vec::new();
-        json(value, names, &mut String::new(), &mut pieces)?;
+        json(&Json::from(value.clone()), names, &mut String::new(), &mut pieces)?;
         let wanted = Wanted::new(pieces, &value.to_string(), JsonValue::new);
         let loose = value.is_string() && matches!(wanted, Wanted::Each(_));
         Ok(BodyCheck(BodyTest::Json(Box::new(JsonCheck { pointer, wanted, loose, slot: 0 }))))

@@ -1,5 +1,6 @@
 //! What is taken from an answer for later requests of the same session.
 
+use super::html::Selector;
 use super::pointer::Pointer;
 use super::shown::counted;
 use crate::redact::{Place as names, Redactor};
@@ -22,6 +23,12 @@ pub(super) enum Place {
     Cookie(String),
     /// A group of the first match in the body.
     Regex(Regex, usize),
+    /// The same, and references to characters of HTML are read in it.
+    HtmlRegex(Regex, usize),
+    /// An attribute of an element of a page.
+    Attribute(Selector),
+    /// A field of a form of a page.
+    Field(String),
 }
 
 /// A pattern that cannot be used.
@@ -42,6 +49,14 @@ pub enum PatternError {
         given: String,
         /// What is wrong.
         why: String,
+    },
+    /// It names no element and attribute.
+    #[error(
+        "'{given}' names no element and attribute: write for example form action, or meta[name=csrf-token] content"
+    )]
+    Attribute {
+        /// As given.
+        given: String,
     },
     /// It has no such group.
     #[error("the regular expression has {}, so there is no group {asked}", counted(*.has as u64, "group"))]
@@ -92,11 +107,40 @@ impl Finder {
             Place::JsonPath(query, _) => known.has(names::Field, query),
             Place::Header(name) => known.has(names::Header, name),
             Place::Cookie(_) => true,
-            Place::Regex(regex, _) => {
+            Place::Attribute(selector) => {
+                let mut words =
+                    selector.written.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-'));
+                words.any(|word| known.has(names::Field, word))
+            }
+            Place::Field(name) => known.has(names::Field, name),
+            Place::Regex(regex, _) | Place::HtmlRegex(regex, _) => {
                 let mut words =
                     regex.as_str().split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-'));
                 words.any(|word| known.has(names::Field, word))
             }
+        }
+    }
+
+    /// The value of an attribute in a page of HTML, as a browser reads it: `form action`, `meta[name=csrf-token] content`.
+    ///
+    /// # Errors
+    /// What names no element and attribute.
+    pub fn attribute(text: &str) -> Result<Finder, PatternError> {
+        let selector =
+            Selector::parse(text).ok_or_else(|| PatternError::Attribute { given: text.to_owned() })?;
+        Ok(Finder(Place::Attribute(selector)))
+    }
+
+    /// What a browser would send of the field of that name in a page of HTML.
+    pub fn field(name: &str) -> Finder {
+        Finder(Place::Field(name.to_owned()))
+    }
+
+    /// With references to characters of HTML (`&amp;`) read in what it finds, if it is a regular expression.
+    pub fn of_html(self) -> Finder {
+        match self.0 {
+            Place::Regex(regex, group) => Finder(Place::HtmlRegex(regex, group)),
+            other => Finder(other),
         }
     }
 

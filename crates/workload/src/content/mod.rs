@@ -12,12 +12,14 @@
 //! ([`crate::journey`]).
 
 mod body;
+mod charset;
 mod cookies;
 mod data;
 mod decode;
 mod encode;
 mod expect;
 mod finder;
+mod html;
 mod memory;
 mod names;
 mod pointer;
@@ -32,7 +34,7 @@ mod step;
 mod template;
 mod values;
 
-pub use body::{Body, JsonTemplateError, Part};
+pub use body::{Body, Json, JsonTemplateError, Part};
 pub use data::{AtEnd, Data, DataError, Take};
 pub use expect::{BodyCheck, ErrorReplies, Expect, HeaderCheck, StatusSet};
 pub use finder::{Extract, Finder, PatternError};

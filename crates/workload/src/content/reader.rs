@@ -2,15 +2,17 @@
 //!
 //! Kept is only what the step looks at: some headers, and the body where something must be found in it.
 
+use super::charset::Charset;
 use super::cookies::SetCookie;
 use super::decode::{Codings, Undecoded};
 use super::encode::Kind;
 use super::expect::{BodyCheck, BodyTest, HeaderCheck, HeaderTest, JsonCheck, Spliced, Wanted};
 use super::finder::{Extract, Place};
+use super::html;
 use super::memory::Memory;
 use super::pointer::{Found, said};
 use super::reason::{Fault, Reason};
-use super::redirect::LOCATION;
+use super::redirect::{self, LOCATION};
 use super::script::{RenderContext, Script};
 use super::shown::{shown, shown_body, shown_header};
 use super::step::Step;
@@ -71,6 +73,7 @@ pub struct Reader {
     text: Vec<u8>,
     /// How the body is encoded, where it matters.
     codings: Codings,
+    charset: Charset,
     body: Vec<u8>,
 }
 
@@ -120,6 +123,7 @@ impl Reader {
             heads: Vec::new(),
             text: Vec::new(),
             codings: Codings::default(),
+            charset: Charset::default(),
             body: Vec::new(),
         }
     }
@@ -151,6 +155,9 @@ impl Reader {
             }
             if self.wants_body() && name.eq_ignore_ascii_case("content-encoding") {
                 self.codings.add(value);
+            }
+            if self.keeps_body && name.eq_ignore_ascii_case("content-type") {
+                self.charset = Charset::of(value);
             }
         }
         // How long an encoded body is shows only when it is decoded.
@@ -248,7 +255,7 @@ impl Script {
             self.keep_cookies(visit, &reader, memory);
         }
         if step.follows && REDIRECTS.contains(&reader.status) {
-            let location = reader.header(step, LOCATION).next().map(String::from_utf8_lossy);
+            let location = reader.header(step, LOCATION).next().map(redirect::written);
             match location.map(|location| self.hop(visit, reader.status, &location, memory)) {
                 // Without a place to go to it is an answer as any other.
                 None => {}
@@ -298,6 +305,9 @@ impl Script {
                 return self.bad(Outcome::Check, step, fault);
             }
         };
+        if reader.keeps_body {
+            reader.body = reader.charset.read(std::mem::take(&mut reader.body));
+        }
         let late = step.expect.time.is_some_and(|most| response > most);
         if !reader.wants_body() && step.extracts.is_empty() && step.expect.headers.is_empty() && !late {
             return Reading::good(None);
@@ -607,6 +617,22 @@ impl<'a> Judge<'a> {
                 let groups = regex.captures(&reader.body);
                 groups.and_then(|groups| groups.get(*group)).and_then(|group| text(group.as_bytes()))
             }
+            Place::HtmlRegex(regex, group) => {
+                let groups = regex.captures(&reader.body);
+                let found = groups.and_then(|groups| groups.get(*group));
+                found.map(|group| {
+                    let text = String::from_utf8_lossy(group.as_bytes());
+                    (Cow::Owned(html::decoded(&text).into_owned()), Kind::Text)
+                })
+            }
+            Place::Attribute(selector) => {
+                let found = selector.find(&String::from_utf8_lossy(&reader.body));
+                found.map(|value| (Cow::Owned(value), Kind::Text))
+            }
+            Place::Field(name) => {
+                let found = html::field(&String::from_utf8_lossy(&reader.body), name);
+                found.map(|value| (Cow::Owned(value), Kind::Text))
+            }
         })
     }
 
@@ -634,7 +660,11 @@ fn nowhere(extract: &Extract, body: &[u8], redactor: &Redactor) -> Fault {
         Place::JsonPath(query, _) => in_body(format!("expected a value at {query} of the body")),
         Place::Header(name) => Fault::plain(format!("expected a header {name}, got none")),
         Place::Cookie(name) => Fault::plain(format!("expected the answer to set cookie {name}, it does not")),
-        Place::Regex(regex, _) => in_body(format!("expected a body that matches {regex}")),
+        Place::Regex(regex, _) | Place::HtmlRegex(regex, _) => {
+            in_body(format!("expected a body that matches {regex}"))
+        }
+        Place::Attribute(selector) => in_body(format!("expected a page with {}", selector.written)),
+        Place::Field(name) => in_body(format!("expected a page with the field {name}")),
     }
 }
 

@@ -13,6 +13,7 @@ use super::template::Piece;
 use super::values::Values;
 use crate::redact::{Place, Redactor};
 use headway_base::KnownFailure;
+use std::borrow::Cow;
 use url::{Origin, Position, Url};
 
 /// The header that names it.
@@ -42,6 +43,20 @@ impl Hop {
 impl std::fmt::Debug for Hop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "redirect {} ({} bytes)", self.number, self.path.len())
+    }
+}
+
+/// A Location as text. Bytes that are no UTF-8 are those that the server wants back: they are percent-encoded, as curl does.
+pub(super) fn written(location: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(location) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => {
+            let read = |&byte: &u8| match byte.is_ascii() {
+                true => char::from(byte).to_string(),
+                false => format!("%{byte:02X}"),
+            };
+            Cow::Owned(location.iter().map(read).collect())
+        }
     }
 }
 

@@ -237,7 +237,8 @@ impl Step {
         Ok(())
     }
 
-    /// Adds a header. A value that holds a control character when the time comes fails the step.
+    /// Adds a header. A value that holds a control character when the time comes fails the step. A Content-Type without a value takes that of
+    /// the body away.
     ///
     /// # Errors
     /// A name or value that cannot be sent, or Content-Length or Transfer-Encoding.
@@ -248,6 +249,10 @@ impl Step {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         if is("content-length") || is("transfer-encoding") {
             return Err(StepError::OwnHeader(name.to_owned()));
+        }
+        if is("content-type") && value.runs.is_empty() {
+            self.gives_type = true;
+            return Ok(());
         }
         let unfit = |run: &Run| matches!(run, Run::Text(text) if !is_header_value(text));
         if value.runs.iter().any(unfit) {
@@ -293,7 +298,11 @@ impl Step {
                 extract.slot = self.tree.add(pointer);
                 self.keeps_body = true;
             }
-            Place::JsonPath(..) | Place::Regex(..) => self.keeps_body = true,
+            Place::JsonPath(..)
+            | Place::Regex(..)
+            | Place::HtmlRegex(..)
+            | Place::Attribute(_)
+            | Place::Field(_) => self.keeps_body = true,
             Place::Header(name) => watch(&mut self.watched, name),
             Place::Cookie(_) => self.sees_cookies = true,
         }

@@ -97,11 +97,7 @@ impl Redactor {
     /// cookies each.
     pub fn know_header(&mut self, name: &str, value: &str) {
         if !self.names.has(Place::Header, name) {
-            if let Some(place) = scan::after_scheme(value) {
-                self.know(&value[place.clone()]);
-                self.know_basic(&value[place]);
-            }
-            return self.know_in(value);
+            return self.know_text(value);
         }
         self.know(value);
         for word in value.split([' ', ';', ',']).map(str::trim) {
@@ -112,6 +108,16 @@ impl Redactor {
                 self.know_basic(word);
             }
         }
+    }
+
+    /// Hides, from now on, what a value holds that is no secret by its own name: credentials after a scheme, and what follows names of
+    /// secrets in it.
+    pub fn know_text(&mut self, value: &str) {
+        if let Some(place) = scan::after_scheme(value) {
+            self.know(&value[place.clone()]);
+            self.know_basic(&value[place]);
+        }
+        self.know_in(value);
     }
 
     /// User and password of Basic credentials.
@@ -177,15 +183,17 @@ impl Redactor {
         self.know_in(line);
     }
 
-    /// One of this program's own sentences: without known values and without the secrets of URLs in it.
+    /// One of this program's own sentences, or a label: without known values, without the secrets of URLs in it, and without what shows
+    /// by itself that it is one (credentials after a scheme, tokens, private keys).
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.without(text, |text| urls::in_text(text, &self.names, 0))
+        self.without(text, |text| [urls::in_text(text, &self.names, 0), scan::unnamed(text)].concat())
     }
 
     /// Whether [`hide`](Redactor::hide) would hide anything of a text, if it hid anything at all.
     pub fn finds(&self, text: &str) -> bool {
         self.known.iter().any(|known| known.places(text).next().is_some())
             || !urls::in_text(text, &self.names, 0).is_empty()
+            || !scan::unnamed(text).is_empty()
     }
 
     /// A text that came from elsewhere: without known values, and without what follows names of secrets.

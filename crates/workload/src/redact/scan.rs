@@ -27,7 +27,7 @@ pub(super) fn foreign_at(text: &str, names: &SecretNames, depth: usize) -> Vec<R
 
 fn as_written(text: &str, names: &SecretNames, depth: usize) -> Vec<Range<usize>> {
     let mut found = urls::in_text(text, names, depth);
-    found.extend(private_keys(text));
+    found.extend(unnamed(text));
     let mut at = 0;
     while let Some(start) = text[at..].find(is_of_name).map(|i| at + i) {
         let end = text[start..].find(|c| !is_of_name(c)).map_or(text.len(), |i| start + i);
@@ -39,9 +39,20 @@ fn as_written(text: &str, names: &SecretNames, depth: usize) -> Vec<Range<usize>
             next = value.end.max(end);
             found.push(value);
         }
+        at = next;
+    }
+    found
+}
+
+/// What is a secret whatever it is called.
+pub(super) fn unnamed(text: &str) -> Vec<Range<usize>> {
+    let mut found = private_keys(text);
+    let mut at = 0;
+    while let Some(start) = text[at..].find(is_of_name).map(|i| at + i) {
+        let end = text[start..].find(|c| !is_of_name(c)).map_or(text.len(), |i| start + i);
         found.extend(json_web_token(text, start..end));
         found.extend(credentials(text, start..end));
-        at = next;
+        at = end;
     }
     found
 }
@@ -136,8 +147,10 @@ fn value_of(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     }
     let quote = before.chars().next_back().filter(|c| matches!(c, '"' | '\''));
     let Some(quote) = quote else {
-        // An attribute without quotes.
-        if before.ends_with('=') && is_in_tag(before) && says_what_is_beside(before) {
+        // An attribute without quotes, or a member of YAML in braces: `{ key: token, value: x }`.
+        let beside_it = before.ends_with('=') && is_in_tag(before)
+            || before.trim_end_matches(' ').ends_with(':') && is_in_braces(before);
+        if beside_it && says_what_is_beside(before) {
             return beside(text, before, name.end);
         }
         return separated(text, name.end, false).or_else(|| quoted_after(text, name));
@@ -170,6 +183,13 @@ fn quoted_after(text: &str, name: Range<usize>) -> Option<Range<usize>> {
 /// Whether a text ends within the tag of an element.
 fn is_in_tag(before: &str) -> bool {
     before.rfind('<').is_some_and(|open| !before[open..].contains('>'))
+}
+
+/// Whether a text ends within braces that are no template.
+fn is_in_braces(before: &str) -> bool {
+    before
+        .rfind('{')
+        .is_some_and(|open| !before[open..].contains('}') && !before[..open].ends_with(['{', '$']))
 }
 
 /// Whether the text ends with `<prefix:`.
@@ -302,8 +322,7 @@ fn beside(text: &str, before: &str, at: usize) -> Option<Range<usize>> {
     // In the same tag or object, before or behind the name.
     let from = before.rfind(['<', '{']).unwrap_or(0);
     let to = text[at..].find(['>', '}']).map_or(text.len(), |i| at + i);
-    let keys: &[&str] = if is_in_tag(before) { &["value", "content"] } else { &["value"] };
-    for key in keys {
+    for key in ["value", "content"] {
         let mut start = from;
         while let Some(found) = text[start..to].find(key).map(|i| start + i) {
             let end = found + key.len();

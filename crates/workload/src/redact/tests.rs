@@ -277,6 +277,11 @@ fn answers_lose_fields_in_every_way_of_writing_them() {
     );
     check("<meta content=X9 name=csrf-token />", "<meta content=<redacted> name=csrf-token />");
     check(r#"{"key":"token","value":"X9"}"#, r#"{"key":"token","value":"<redacted>"}"#);
+    check(r#"{"name":"api_key","content":"X9"}"#, r#"{"name":"api_key","content":"<redacted>"}"#);
+    check("[ { key: token, value: X9 } ]", "[ { key: token, value: <redacted> } ]");
+    check("{ value: X9, name: password }", "{ value: <redacted>, name: password }");
+    check("the key: token, the value: x9", "the key: token, the value: x9");
+    check("get: /{{ key: token, value: x9 }}", "get: /{{ key: token, value: x9 }}");
     check(r#"{"value":"X9", "field":"password"}"#, r#"{"value":"<redacted>", "field":"password"}"#);
     check(r#"{"pass\u0077ord":"X9","a":"b"}"#, r#"{"pass\u0077ord":"<redacted>","a":"b"}"#);
     check(r#"{"\u0070assword":"X9"}"#, r#"{"\u0070assword":"<redacted>"}"#);
@@ -300,6 +305,27 @@ fn answers_lose_fields_in_every_way_of_writing_them() {
     let certificate = "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----";
     check(certificate, certificate);
     check("<option name=a value=b><p id=password>x", "<option name=a value=b><p id=password>x");
+}
+
+#[test]
+fn sentences_and_labels_lose_what_shows_by_itself_that_it_is_a_secret() {
+    let check = |text: &str, hidden: &str| assert_eq!(Redactor::default().hide(text), hidden, "{text}");
+    check("Authorization: Bearer MKXf1234567", "Authorization: Bearer <redacted>");
+    check("step a: Basic dXNlcjpwYXNz, sent", "step a: Basic <redacted>, sent");
+    check("got eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "got <redacted>");
+    check(
+        "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----<redacted>-----END PRIVATE KEY-----",
+    );
+    for same in [
+        "-u sends Basic authorization",
+        "write Authorization: 'Basic ${CREDENTIALS}'",
+        "as in \"Basic $(printf %s USER:PASSWORD | base64 -w0)\"",
+        "password: wrong",
+        "Bearer {{token}}",
+    ] {
+        check(same, same);
+    }
 }
 
 #[test]

@@ -134,9 +134,7 @@ fn walk<'t>(tree: &'t Tree, redactor: &mut Redactor, found: &mut Vec<&'t Scalar>
             for (key, value) in entries {
                 let key = key.text.as_str();
                 match (&value.kind, HOLDERS.iter().find(|(holder, _)| *holder == key)) {
-                    (Kind::Mapping(_) | Kind::List(_), Some((_, place))) => {
-                        held(value, *place, redactor, found)
-                    }
+                    (_, Some((_, place))) => held(value, *place, redactor, found),
                     (Kind::Scalar(text), _) if URLS.contains(&key) => {
                         redactor.know_url(&text.text);
                         let proxy = Proxy::parse(&text.text).ok().filter(|_| key == "proxy");
@@ -154,11 +152,12 @@ fn walk<'t>(tree: &'t Tree, redactor: &mut Redactor, found: &mut Vec<&'t Scalar>
     }
 }
 
-/// All texts with names of secrets within what a holder holds.
-fn held<'t>(tree: &'t Tree, place: Place, redactor: &Redactor, found: &mut Vec<&'t Scalar>) {
+/// All texts with names of secrets within what a holder holds. What the others hold is known to the redactor from then on.
+fn held<'t>(tree: &'t Tree, place: Place, redactor: &mut Redactor, found: &mut Vec<&'t Scalar>) {
     match &tree.kind {
         Kind::List(items) => items.iter().for_each(|item| held(item, place, redactor, found)),
         Kind::Mapping(entries) => {
+            parts(entries, redactor, found);
             for (name, value) in entries {
                 if redactor.names().has(place, &name.text) {
                     all(value, found);
@@ -167,7 +166,8 @@ fn held<'t>(tree: &'t Tree, place: Place, redactor: &Redactor, found: &mut Vec<&
                 }
             }
         }
-        Kind::Null | Kind::Broken | Kind::Scalar(_) => {}
+        Kind::Scalar(text) => redactor.know_text(&text.text),
+        Kind::Null | Kind::Broken => {}
     }
 }
 
@@ -180,10 +180,14 @@ fn all<'t>(tree: &'t Tree, found: &mut Vec<&'t Scalar>) {
     }
 }
 
-/// A part of a multipart body: `{ name: password, text: ... }`.
+/// What says its name beside it: a part of a multipart body, `{ name: password, text: ... }`, and `{ key: token, value: ... }`.
 fn parts<'t>(entries: &'t [(Scalar, Tree)], redactor: &Redactor, found: &mut Vec<&'t Scalar>) {
-    let of = |wanted: &str| entries.iter().find(|(key, _)| key.text == wanted).map(|(_, value)| &value.kind);
-    if let (Some(Kind::Scalar(name)), Some(Kind::Scalar(text))) = (of("name"), of("text"))
+    let of = |wanted: &[&str]| {
+        let known = |key: &Scalar| wanted.iter().any(|wanted| key.text.eq_ignore_ascii_case(wanted));
+        entries.iter().find(|(key, _)| known(key)).map(|(_, value)| &value.kind)
+    };
+    if let (Some(Kind::Scalar(name)), Some(Kind::Scalar(text))) =
+        (of(&["name", "key", "field"]), of(&["text", "value", "content"]))
         && redactor.names().has(Place::Field, &name.text)
     {
         found.push(text);
@@ -221,6 +225,29 @@ mod tests {
         add_names(&tree, &mut environment);
         let places = conceal(&source, &tree, &mut environment);
         (copy(&source, &places, &environment.redactor), environment.redactor)
+    }
+
+    #[test]
+    fn what_values_of_other_names_hold_is_not_in_the_copy() {
+        for text in [
+            "headers: { X-Foo: 'Bearer MKZ1' }",
+            "journey: [ { get: /, headers: { X-B: '{\"password\":\"MKZ1\"}' } } ]",
+            "journey: [ { get: /, headers: { X-D: 'a; token=MKZ1' } } ]",
+            "variables: { plain: 'Basic TUtaMTpNS1ox' }",
+            "journey: [ { post: /, json: { note: 'Bearer MKZ1' } } ]",
+            "journey: [ { post: /, json: { deep: [ { key: token, value: MKZ1 } ] } } ]",
+            "journey: [ { post: /, form: { n: 'Bearer MKZ1', u: 'https://h/?token=MKZ1' } } ]",
+            "[{\"headers\":{\"X-Foo\":\"Bearer MKZ1\"},\"request\":{\"method\":\"GET\",\"path\":\"/\"}}]",
+        ] {
+            let (copy, secrets) = concealed(text);
+            assert!(!copy.contains("MKZ1") && !copy.contains("TUta"), "{copy}");
+            assert!(copy.contains(REDACTED) && !secrets.hide("so MKZ1 it").contains("MKZ1"), "{copy}");
+        }
+        for text in
+            ["headers: { X-Foo: '{{token}}' }", "journey: [ { post: /, json: { key: a, value: b1 } } ]"]
+        {
+            assert_eq!(concealed(text).0, text);
+        }
     }
 
     #[test]

@@ -101,6 +101,12 @@ fn text(of: &Run) -> String {
             count(*n),
             count(*of)
         ),
+        Run::SentAgain { n, of, times } => format!(
+            "The target gave {} of {} requests back unread (HTTP/2), {} in all. Each was sent again on another connection, and its time went on.",
+            count(*n),
+            count(*of),
+            plural(*times, "time")
+        ),
         Run::Redirects { n, of } => format!(
             "{} of {} requests ({}) ended with a redirect, which was not followed.",
             count(*n),

@@ -600,3 +600,19 @@ fn error_replies_of_redis_are_failures_by_their_first_word() {
     assert_eq!(reading(step, moved), failed("MOVED"));
     assert!(ErrorReplies::parse(["moved".to_owned()]).unwrap_err().contains("'moved'"));
 }
+
+#[test]
+fn pages_of_html_give_what_a_browser_reads() {
+    let page = r#"<form action="/auth?code=c1&amp;step=2"><input name=csrf value="a&#43;b">"#;
+    let text = |finder: Finder| extracted(finder, &[], page);
+    let expected = |value: &str| Ok((value.to_owned(), Kind::Text));
+    assert_eq!(text(Finder::attribute("form action").unwrap()), expected("/auth?code=c1&step=2"));
+    assert_eq!(text(Finder::field("csrf")), expected("a+b"));
+    let regex = || Finder::regex("action=\"([^\"]+)\"", None).unwrap();
+    assert_eq!(text(regex().of_html()), expected("/auth?code=c1&step=2"));
+    assert_eq!(text(regex()), expected("/auth?code=c1&amp;step=2"));
+    let missing = text(Finder::field("other")).unwrap_err();
+    assert!(missing.contains("expected a page with the field other"), "{missing}");
+    let marked = extracted(Finder::json(pointer("/a")), &[], "\u{feff}{\"a\": 1}");
+    assert_eq!(marked, Ok(("1".to_owned(), Kind::Json)));
+}

@@ -368,3 +368,9 @@ fn secrets_stay_with_the_origin_that_they_were_given_for() {
     let reading = walk.answer(302, &[("location", "https://c.test/")]);
     assert_eq!(reading.reason.unwrap().kind, Some(KnownFailure::RedirectElsewhere));
 }
+
+#[test]
+fn bytes_of_a_location_that_are_no_utf8_go_back_as_they_came() {
+    assert_eq!(super::written(b"/caf\xe9?a=b"), "/caf%E9?a=b");
+    assert_eq!(super::written("/café".as_bytes()), "/café");
+}

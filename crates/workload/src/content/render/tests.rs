@@ -105,7 +105,8 @@ fn json_escapes_strings_and_keeps_types() {
         "constant": "{{vars.tenant}}", "braces": "\\{{id}}", "seq": "{{seq}}", "now": "{{now}}", "empty": {}
     });
     let (names, _) = names();
-    let sent: serde_json::Value = serde_json::from_str(&body(Body::json(&value, &names).unwrap())).unwrap();
+    let sent: serde_json::Value =
+        serde_json::from_str(&body(Body::json(&value.into(), &names).unwrap())).unwrap();
     assert_eq!(
         sent,
         serde_json::json!({
@@ -125,8 +126,10 @@ fn forms_are_encoded() {
 
 #[test]
 fn several_parts_are_one_body() {
-    let parts =
-        [Part::text("id", &template("{{id}}")), Part::file("f", "x.png", b"\xff\n").typed("image/png")];
+    let parts = [
+        Part::text(&template("id"), &template("{{id}}")),
+        Part::file(&template("f"), &template("x.png"), b"\xff\n").typed(&template("image/png")),
+    ];
     let request = render(with_body(Body::multipart(&parts))).unwrap();
     let boundary = request.headers[0].1.strip_prefix("multipart/form-data; boundary=").unwrap();
     let mut expected = format!(
@@ -147,12 +150,36 @@ fn several_parts_are_one_body() {
 }
 
 #[test]
+fn members_of_json_keep_their_order() {
+    let text = |text: &str| crate::content::Json::Text(text.to_owned());
+    let inner =
+        crate::content::Json::Map(vec![("z".to_owned(), text("{{id}}")), ("b".to_owned(), text("x"))]);
+    let json = crate::content::Json::Map(vec![("type".to_owned(), text("cat")), ("age".to_owned(), inner)]);
+    let sent = body(Body::json(&json, &names().0).unwrap());
+    assert_eq!(sent, r#"{"type":"cat","age":{"z":42,"b":"x"}}"#);
+}
+
+#[test]
+fn names_and_types_of_parts_are_templates() {
+    let part = Part::file(&template("f{{user.id}}"), &template("p{{id}}{{data.text}}.png"), b"x");
+    let request = render(with_body(Body::multipart(&[part.typed(&template("image/{{id}}"))]))).unwrap();
+    let sent = String::from_utf8(request.body).unwrap();
+    let head = "Content-Disposition: form-data; name=\"f3\"; filename=\"p42a/b %22c%22.png\"\r\nContent-Type: image/42\r\n\r\nx\r\n";
+    assert!(sent.contains(head), "{sent}");
+    // No value ends the head.
+    let part = Part::text(&template("n"), &template("x")).typed(&template("{{id}}"));
+    let script = script(with_body(Body::multipart(&[part])));
+    let refused = render_with(&script, "a\r\nX: y", Kind::Text).unwrap_err();
+    assert!(refused.reason.whole.contains("a line break"), "{:?}", refused.reason.whole);
+}
+
+#[test]
 fn bodies_say_what_they_are_unless_the_step_does() {
     let (names, _) = names();
     let kind = |body: Body| render(with_body(body)).unwrap().headers;
     let is = |text: &str| vec![("Content-Type".to_owned(), text.to_owned())];
     assert_eq!(kind(Body::text(&template("x"))), is("text/plain; charset=utf-8"));
-    assert_eq!(kind(Body::json(&serde_json::json!(1), &names).unwrap()), is("application/json"));
+    assert_eq!(kind(Body::json(&serde_json::json!(1).into(), &names).unwrap()), is("application/json"));
     assert_eq!(kind(Body::form(&[])), is("application/x-www-form-urlencoded"));
     assert_eq!(kind(Body::bytes(b"x")), is("application/octet-stream"));
     assert_eq!(kind(Body::default()), []);
@@ -355,7 +382,7 @@ proptest! {
     #[test]
     fn json_says_what_the_value_says(value in any::<String>()) {
         let json = serde_json::json!({"is": "{{id}}", "in": "a{{id}}b"});
-        let mut step = with_body(Body::json(&json, &names().0).unwrap());
+        let mut step = with_body(Body::json(&json.into(), &names().0).unwrap());
         step.header("X-A", &template("b")).unwrap();
         let request = render_with(&script(step), &value, Kind::Text).unwrap();
         let sent: serde_json::Value = serde_json::from_slice(&request.body).unwrap();

@@ -1,7 +1,7 @@
 //! Bodies of requests.
 
 use super::steps::{mistake, parse, template_mistake};
-use crate::content::{Body, Names, Part, Template};
+use crate::content::{Body, Json, Names, Part, Template};
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
 use crate::scenario::source::Problem;
@@ -72,20 +72,21 @@ fn multipart(
 
 fn part(part: &written::Part, names: &Names, reader: &mut Reader<'_>) -> Result<Part, Problem> {
     let kind = part.keys.one_of("a part", &["text", "file"])?;
-    let name = part.name.as_ref().map_or("", |name| name.value.text.as_str());
+    let template = |text: &Option<Text>| text.as_ref().map(|text| parse(&text.value, names)).transpose();
+    let name = template(&part.name)?.unwrap_or_default();
     let built = match (kind, &part.text, &part.file) {
         ("text", Some(text), _) => {
             if part.filename.is_some() {
                 let problem = Problem::new(part.keys.at("filename"), "a text has no file name");
                 return Err(problem.help("leave filename out, or write file:"));
             }
-            Part::text(name, &parse(&text.value, names)?)
+            Part::text(&name, &parse(&text.value, names)?)
         }
         (_, _, Some(file)) => {
             let path = file.value.text.as_str();
             let own = path.rsplit(['/', '\\']).next().unwrap_or(path);
-            let file_name = part.filename.as_ref().map_or(own, |name| name.value.text.as_str());
-            Part::file(name, file_name, &read(file, reader)?)
+            let file_name = template(&part.filename)?.unwrap_or_else(|| Template::fixed(own));
+            Part::file(&name, &file_name, &read(file, reader)?)
         }
         _ => return Err(Problem::new(part.keys.span, "a part lacks one of text, file")),
     };
@@ -94,7 +95,7 @@ fn part(part: &written::Part, names: &Names, reader: &mut Reader<'_>) -> Result<
             Err(Problem::new(content_type.span, "a content type is on one line")
                 .help("write for example image/png"))
         }
-        Some(content_type) => Ok(built.typed(&content_type.value.text)),
+        Some(content_type) => Ok(built.typed(&parse(&content_type.value, names)?)),
         None => Ok(built),
     }
 }
@@ -113,7 +114,7 @@ fn json(tree: &Tree, names: &Names) -> Result<Body, Problem> {
 }
 
 /// A JSON value with templates in its texts. Mistakes in them are reported here, where their places are known.
-pub(super) fn checked(tree: &Tree, names: &Names) -> Result<Value, Problem> {
+pub(super) fn checked(tree: &Tree, names: &Names) -> Result<Json, Problem> {
     templates(tree, names)?;
     Ok(template(tree))
 }
@@ -134,18 +135,18 @@ fn templates(tree: &Tree, names: &Names) -> Result<(), Problem> {
 }
 
 /// A value as JSON has it, its texts as templates.
-fn template(tree: &Tree) -> Value {
+fn template(tree: &Tree) -> Json {
     match &tree.kind {
-        Kind::Null | Kind::Broken => Value::Null,
+        Kind::Null | Kind::Broken => Json::Plain(Value::Null),
         Kind::Scalar(scalar) => match &scalar.typed {
-            Typed::Text => Value::String(scalar.template().to_owned()),
-            Typed::Bool(value) => Value::Bool(*value),
-            Typed::Number(number) => Value::Number(number.clone()),
+            Typed::Text => Json::Text(scalar.template().to_owned()),
+            Typed::Bool(value) => Json::Plain(Value::Bool(*value)),
+            Typed::Number(number) => Json::Plain(Value::Number(number.clone())),
         },
-        Kind::List(items) => Value::Array(items.iter().map(template).collect()),
+        Kind::List(items) => Json::List(items.iter().map(template).collect()),
         Kind::Mapping(entries) => {
             let member = |(key, tree): &(Scalar, Tree)| (key.text.clone(), template(tree));
-            Value::Object(entries.iter().map(member).collect())
+            Json::Map(entries.iter().map(member).collect())
         }
     }
 }

@@ -7,8 +7,9 @@ use crate::scenario::leaves::Text;
 use crate::scenario::source::Problem;
 use crate::scenario::tree::Scalar;
 use crate::scenario::written::{self, HeaderCheck};
+use serde_json::Value;
 
-const FINDERS: &[&str] = &["json", "jsonpath", "header", "cookie", "regex"];
+const FINDERS: &[&str] = &["json", "jsonpath", "header", "cookie", "regex", "attribute", "field"];
 
 /// Adds what a step extracts, under names that have numbers; the answer is what is wrong with it.
 pub(super) fn extracts(step: &written::Step, built: &mut Step, names: &[String]) -> Vec<Problem> {
@@ -37,7 +38,22 @@ fn finder(finder: &written::Finder) -> Result<Finder, Problem> {
         let problem = Problem::new(finder.keys.at("group"), "only a regular expression has groups");
         return Err(problem.help("leave group out"));
     }
-    let text = [&finder.json, &finder.jsonpath, &finder.header, &finder.cookie, &finder.regex];
+    if let (Some(_), false) = (&finder.html, kind == "regex") {
+        let problem = Problem::new(
+            finder.keys.at("html"),
+            "only what a regular expression finds is read as HTML or not",
+        );
+        return Err(problem.help("leave html out: attribute and field read HTML anyway"));
+    }
+    let text = [
+        &finder.json,
+        &finder.jsonpath,
+        &finder.header,
+        &finder.cookie,
+        &finder.regex,
+        &finder.attribute,
+        &finder.field,
+    ];
     let Some(text) = text.into_iter().flatten().next() else {
         return Err(Problem::new(finder.keys.span, "a finder of nothing"));
     };
@@ -47,14 +63,18 @@ fn finder(finder: &written::Finder) -> Result<Finder, Problem> {
         "json" => Ok(Finder::json(pointer(&text.value)?)),
         "jsonpath" => Finder::json_path(given)
             .map_err(|e| wrong(&e).help("it begins with $, for example $.items[0].id")),
-        "header" | "cookie" if given.trim().is_empty() => {
+        "header" | "cookie" | "field" if given.trim().is_empty() => {
             Err(Problem::new(text.span, format!("a {kind} has a name")).help("write for example ETag"))
         }
         "header" => Ok(Finder::header(given)),
         "cookie" => Ok(Finder::cookie(given)),
+        "field" => Ok(Finder::field(given)),
+        "attribute" => Finder::attribute(given).map_err(|e| wrong(&e)),
         _ => {
             let group = finder.group.as_ref().map(|group| group.value as usize);
-            Finder::regex(given, group).map_err(|e| match e {
+            let is_html = finder.html.as_ref().is_some_and(|html| html.value);
+            let found = Finder::regex(given, group);
+            found.map(|found| if is_html { found.of_html() } else { found }).map_err(|e| match e {
                 content::PatternError::Group { .. } => mistake(finder.keys.at("group"), &e.to_string()),
                 _ => wrong(&e).help(REGEX),
             })
@@ -151,7 +171,7 @@ fn body(body: &written::BodyCheck, names: &Names, expect: &mut content::Expect) 
     }
     for (at, tree) in body.json.iter().flat_map(|json| &json.0) {
         let check = pointer(at).and_then(|pointer| {
-            let value = checked(&tree.0, names)?;
+            let value = Value::from(checked(&tree.0, names)?);
             BodyCheck::json(pointer, &value, names).map_err(|e| mistake(tree.0.span, &e.error.message))
         });
         match check {

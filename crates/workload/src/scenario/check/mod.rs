@@ -3,6 +3,7 @@
 
 mod bodies;
 mod data;
+mod dots;
 mod expect;
 mod journeys;
 mod model;

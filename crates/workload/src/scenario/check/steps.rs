@@ -2,7 +2,7 @@
 
 use super::journeys::Known;
 use super::origins::Origins;
-use super::{bodies, expect};
+use super::{bodies, dots, expect};
 use crate::content::{Body, ErrorReplies, Names, Step, StepError, Template, TemplateError};
 use crate::redact::Redactor;
 use crate::scenario::LONGEST_NAME;
@@ -167,6 +167,10 @@ impl<'f> Builder<'f> {
         let one = |problem| vec![problem];
         let (method, method_at, path) = method_and_path(kind, step).map_err(one)?;
         let mut template = parse(&path.value, &self.names).map_err(one)?;
+        if let Some(bare) = dots::without(path.value.template()) {
+            template = Template::parse(&bare, &self.names)
+                .map_err(|e| one(template_mistake(&path.value, &e, &self.names)))?;
+        }
         let whole = self.origins.of_step(path, &template).map_err(one)?;
         if let Some(url) = names_a_host(&path.value.text) {
             let problem = Problem::new(path.span, "a step is a path of the target, or a whole URL");
@@ -335,7 +339,8 @@ fn place_of(name: &str, step: &written::Step) -> Option<Span> {
     let verb = step.request.iter().flat_map(|verb| &verb.path);
     let named = [&step.query, &step.headers, &step.form];
     let values = named.into_iter().flatten().flat_map(|named| &named.0).map(|(_, value)| value);
-    let parts = step.multipart.iter().flatten().flat_map(|part| &part.text);
+    let parts = step.multipart.iter().flatten();
+    let parts = parts.flat_map(|part| [&part.name, &part.filename, &part.r#type, &part.text]).flatten();
     let expect = step.expect.iter().flat_map(|expect| &expect.body);
     let expect = expect.flat_map(|body| [&body.contains, &body.not_contains]).flatten();
     let sent = step.send.iter().filter_map(|sent| match sent {

@@ -1,6 +1,6 @@
 //! Steps of a journey as they are written.
 
-use crate::scenario::leaves::{Any, Count, Law, Positive, Size, Text, Time, as_scalar};
+use crate::scenario::leaves::{Any, Count, Flag, Law, Positive, Size, Text, Time, as_scalar};
 use crate::scenario::read::{Named, OneOrMany, Read, Reader, mapping};
 use crate::scenario::tree::Tree;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -106,7 +106,7 @@ mapping! {
 }
 
 mapping! {
-    /// Where a value is found in an answer: exactly one of json, jsonpath, header, cookie and regex.
+    /// Where a value is found in an answer: exactly one of json, jsonpath, header, cookie, regex, attribute and field.
     Finder, "a finder", "{ json: /items/0/id }", requires [] {
         /// In a JSON body, by JSON pointer (RFC 6901).
         json: Text,
@@ -118,6 +118,12 @@ mapping! {
         cookie: Text,
         /// In the body, by regular expression.
         regex: Text,
+        /// In a page of HTML, by element and attribute: form action, or meta[name=csrf-token] content. Read as a browser does.
+        attribute: Text,
+        /// In a page of HTML, the value of the field of a form of that name.
+        field: Text,
+        /// Whether references to characters of HTML (&amp;) are read in what the expression finds. Default: no.
+        html: Flag,
         /// Which group of the expression. Default: the first if there is one, else all of the match.
         group: Count,
         /// The value if nothing is found. Without it the step fails.
@@ -126,7 +132,7 @@ mapping! {
     schema {
         "oneOf": [
             { "required": ["json"] }, { "required": ["jsonpath"] }, { "required": ["header"] },
-            { "required": ["cookie"] }, { "required": ["regex"] },
+            { "required": ["cookie"] }, { "required": ["regex"] }, { "required": ["attribute"] }, { "required": ["field"] },
         ]
     }
 }
