@@ -30,6 +30,9 @@ const FEWEST: f64 = 6_000.0;
 /// Of independent loads of so many arrivals nearly all are shown to be so: fewer are not foretold to do.
 const ENOUGH: f64 = 10_000.0;
 
+/// One in twenty normal values exceeds it.
+const Z90: f64 = 1.645;
+
 /// What fewer arrivals show is too uncertain for a number that would decide.
 const FORETELLS: f64 = 2_000.0;
 
@@ -117,12 +120,18 @@ fn fails(row: &RuleResult) -> Option<Pattern> {
     Some(if above { Pattern::Bunched } else { Pattern::Even })
 }
 
-/// Arrivals with which this would be decided, if the value stays.
+/// Arrivals with which 95 of 100 loads of independent users show that this holds. How far the value lies from its limit is not asked: of what
+/// is undecided one half of a load says another distance than the other.
 fn needed(row: &RuleResult, n: f64) -> f64 {
-    let Some((value, [low, high])) = row.value.zip(row.interval) else { return FEWEST };
-    let bounds = [row.limits.low, row.limits.high].into_iter().flatten();
-    let distance = bounds.map(|bound| (value - bound).abs()).fold(f64::INFINITY, f64::min);
-    n * (0.5 * (high - low) / distance).powi(2)
+    let Some([low, high]) = row.interval else { return FEWEST };
+    let margin = match (row.limits.low, row.limits.high) {
+        (Some(low), Some(high)) => 0.5 * (high - low),
+        // Of independent users it is 0.
+        (None, Some(high)) => high,
+        _ => return FEWEST,
+    };
+    // The interval must be within, wherever chance puts its middle.
+    n * ((1.0 + Z90 / Z95) * 0.5 * (high - low) / margin).powi(2)
 }
 
 /// Rounded up to two digits.
