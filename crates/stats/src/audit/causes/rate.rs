@@ -4,7 +4,7 @@
 
 use super::{Case, EXPLAINS, found};
 use crate::summary::evidence::Cause;
-use crate::summary::{Finding, Pattern, RuleId, RuleOutcome, ScaleEnd, Severity};
+use crate::summary::{Evidence, Finding, Pattern, RuleId, RuleOutcome, ScaleEnd, Severity};
 
 /// Neighbouring parts of a drift differ by less than this, as a share of what those of no order do (von Neumann 1941: of twenty
 /// parts one in a thousand).
@@ -54,14 +54,21 @@ pub(super) fn changing_rate(case: &Case) -> Option<Finding> {
 /// Why counts vary more over times longer than those up to which a load is independent. What users do says more.
 pub(super) fn beyond_scale(case: &Case) -> Option<Finding> {
     let drifts = case.summary.verdict.pattern_scale_end == Some(ScaleEnd::Drift);
-    drifts.then(|| change(case).or_else(|| drift(case)))?
+    let smooth = || drift(case).filter(|_| is_smooth(&case.traces.parts));
+    drifts.then(|| smooth().or_else(|| change(case)).or_else(|| drift(case)))?
 }
 
 fn change(case: &Case) -> Option<Finding> {
     ramp(case)
         .filter(|_| rest_agrees(&case.traces.parts))
+        .or_else(|| drift(case).filter(|drift| is_smooth(&case.traces.parts) && is_straight(drift)))
         .or_else(|| steady_part(case))
         .or_else(|| other_rate(case))
+}
+
+/// Whether a straight line fits: it has no steady stretch, though its middle may look like one.
+fn is_straight(drift: &Finding) -> bool {
+    matches!(drift.evidence[..], [Evidence::Cause(Cause::Drift { straight: true, .. })])
 }
 
 /// Whether all parts but those next to the ends have one rate.

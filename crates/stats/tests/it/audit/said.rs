@@ -185,12 +185,22 @@ fn drift_is_drift() {
             counts.iter().filter(|(said, _)| said.contains("changing-rate")).map(|(_, n)| n).sum();
         assert!(named >= SEEDS - 1, "{name}: {counts:?}");
     }
-    let summary = audit(&odd::drift(1, 10.0, 3600.0, |x| 0.9 + 0.2 * x));
+    let summary = audit(&odd::drift(1, 10.0, 3600.0, slopes[1].1));
     assert_eq!(summary.verdict.pattern_scale_end, Some(ScaleEnd::Drift));
-    let found = finding(&summary, &FindingId::ChangingRate).expect("named");
-    let [Evidence::Cause(Cause::Drift { from, to, .. })] = found.evidence[..] else { panic!("{found:?}") };
-    // Of a line through the counts of twentieths each end has a standard error of 1.1 %.
-    assert!((from / 9.0 - 1.0).abs() < 0.045 && (to / 11.0 - 1.0).abs() < 0.045, "{from} {to}");
+    // Of a line through the counts of twentieths each end has a standard error of 1.1 %, whatever the pattern is.
+    for (of_time, [low, high]) in [(slopes[1].1, [9.0, 11.0]), (steep[0].1, [8.0, 12.0])] {
+        for seed in 0..SEEDS {
+            let summary = audit(&odd::drift(seed, 10.0, 3600.0, of_time));
+            let found = finding(&summary, &FindingId::ChangingRate).expect("named");
+            let [Evidence::Cause(Cause::Drift { from, to, straight: true, .. })] = found.evidence[..] else {
+                panic!("{seed}: {found:?}")
+            };
+            assert!(
+                (from / low - 1.0).abs() < 0.045 && (to / high - 1.0).abs() < 0.045,
+                "{seed}: {from} {to}"
+            );
+        }
+    }
 }
 
 /// Threads that serve one schedule in turn have no pacing and no think time of their own.
