@@ -416,8 +416,9 @@ fn failures(screen: &mut Screen, summary: &Summary) {
         });
         let room = screen.sheet.width() - 5 - NEXT.len();
         let advice = kind.advice.first().map(|advice| fitting(advice, room, 2));
-        // Why and what helps take three lines: what helps is whole.
-        let lines = (3 - advice.as_ref().map_or(0, |advice| wrap(advice, room).len())).min(2);
+        // Why and what helps take three lines, of the only kind four: what helps is whole.
+        let most = if kinds.len() == 1 { 4 } else { 3 };
+        let lines = (most - advice.as_ref().map_or(0, |advice| wrap(advice, room).len())).min(2);
         let shown = kind.why.len().min(lines);
         let more = kind.more + kind.why.len() - shown;
         for (i, why) in kind.why.iter().take(shown).enumerate() {

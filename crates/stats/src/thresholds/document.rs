@@ -5,8 +5,8 @@ use super::measure::{CENSORED_MEAN, SURE};
 use super::{Aggregate, Metric, Threshold, Vouch};
 use crate::intervals::clopper_pearson_at;
 use crate::summary::{
-    Ends, GeneratorShare, Interval, LoadVerdict, RuleId, RuleOutcome, RuleResult, Source, Spread, Summary,
-    Tail, ThresholdResult,
+    Ends, GeneratorShare, Interval, LoadVerdict, RuleId, RuleOutcome, Source, Spread, Summary, Tail,
+    ThresholdResult,
 };
 use headway_base::Outcome;
 
@@ -48,10 +48,10 @@ impl Summary {
 
     /// Whether its load is INVALID for more than delays whose effect on the numbers is known: then these are of another load.
     pub fn is_another_load(&self) -> bool {
-        let fails = |rule: &RuleResult| rule.outcome == RuleOutcome::Fail && rule.rule != RuleId::Effect;
         let verdict = &self.verdict;
-        let told = verdict.effect.is_some() && !verdict.rules.iter().any(fails);
-        verdict.load == Some(LoadVerdict::Invalid) && !told
+        let mut broken = verdict.rules.iter().filter(|rule| rule.outcome == RuleOutcome::Fail).peekable();
+        let told = broken.peek().is_some() && broken.all(|rule| rule.rule == RuleId::Effect);
+        verdict.load == Some(LoadVerdict::Invalid) && !(told && verdict.effect.is_some())
     }
 
     /// Judges its thresholds again, under its own verdict on the load.

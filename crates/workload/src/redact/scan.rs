@@ -67,8 +67,14 @@ fn private_keys(text: &str) -> Vec<Range<usize>> {
         let Some(start) = text[label..].find("-----").map(|i| label + i) else { break };
         if text[label..start].contains("PRIVATE KEY") {
             let start = start + "-----".len();
-            at = text[start..].find("-----END").map_or(text.len(), |i| start + i);
-            found.push(start..at);
+            // Without its last line the rest may be of it, unless a sentence goes on.
+            let goes_on =
+                !text[start..].starts_with(|c: char| c.is_ascii_alphanumeric() || "+/\\\r\n ".contains(c));
+            let rest = if goes_on { start } else { text.len() };
+            at = text[start..].find("-----END").map_or(rest, |i| start + i);
+            if at > start {
+                found.push(start..at);
+            }
         }
     }
     found

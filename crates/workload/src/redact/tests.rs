@@ -302,6 +302,10 @@ fn answers_lose_fields_in_every_way_of_writing_them() {
         r#"{"k": "-----BEGIN PRIVATE KEY-----<redacted>-----END PRIVATE KEY-----\n"}"#,
     );
     check("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl", "-----BEGIN OPENSSH PRIVATE KEY-----<redacted>");
+    let said = "it holds -----BEGIN PRIVATE KEY-----; give -----BEGIN CERTIFICATE-----";
+    check(said, said);
+    check("give -----BEGIN PRIVATE KEY-----", "give -----BEGIN PRIVATE KEY-----");
+    check("-----BEGIN PRIVATE KEY-----MIIE", "-----BEGIN PRIVATE KEY-----<redacted>");
     let certificate = "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----";
     check(certificate, certificate);
     check("<option name=a value=b><p id=password>x", "<option name=a value=b><p id=password>x");
