@@ -185,7 +185,9 @@ fn trust(screen: &mut Screen, summary: &Summary) {
             Some(reason) => reason.text.clone(),
             None => of.meaning.clone(),
         };
-        let meaning = fitting(&text, page.width() - MEANING, 3);
+        // Beside failures their cause needs the room.
+        let lines = if brief::failures(summary).is_empty() { 3 } else { 2 };
+        let meaning = fitting(&text, page.width() - MEANING, lines);
         answer(page, "LOAD", &Answer { meaning, ..of.clone() });
     });
     if let Some(next) = why.and_then(|reason| reason.next.as_ref()) {
@@ -229,7 +231,7 @@ fn machine(screen: &mut Screen, summary: &Summary) {
     if let Some(advice) = words::doctor::advice(summary) {
         // Where this machine lacked something, its limits are what helps.
         let lacked = summary.verdict.findings.iter().any(|finding| finding.id == FindingId::LocalLimit);
-        screen.put(if lacked { Rank::Answer } else { Rank::Cause }, |page| {
+        screen.put(if lacked { Rank::Answer } else { Rank::More }, |page| {
             page.labelled("machine", Tone::Plain, &advice)
         });
     }
