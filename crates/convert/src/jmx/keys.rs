@@ -1,5 +1,5 @@
 //! Which properties of elements are read, and which are passed over since they change nothing that is sent or judged. Any other that is
-//! set is told of, so that none is lost in silence.
+//! set is reported, so that none is lost in silence.
 
 use super::xml::Element;
 use super::{Conversion, checks, is_http, load};
@@ -77,7 +77,7 @@ const READ: &[&str] = &[
 /// All properties with these beginnings are read.
 const READ_ALL: &[&str] = &["Assertion.", "Asserion.", "RegexExtractor.", "BoundaryExtractor."];
 
-/// What is for people, about the engine of JMeter, or of no meaning without another that is told of.
+/// What is for people, about the engine of JMeter, or without meaning alone where another is reported.
 const PASSED: &[&str] = &[
     "TestPlan.comments",
     "TestPlan.functional_mode",

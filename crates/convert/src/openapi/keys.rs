@@ -1,4 +1,4 @@
-//! Which keys of a document are read, and which are passed over since they send nothing. Any other is told of.
+//! Which keys of a document are read, and which are passed over since they send nothing. Any other is reported.
 
 /// The keys of one kind of object.
 pub(super) struct Keys {

@@ -206,7 +206,7 @@ fn what_is_no_openapi_document_is_refused_with_its_line() {
     assert!(error.starts_with("a.yaml:") && error.contains("no OpenAPI document"), "{error}");
 }
 
-/// The only step of a GET with that path and those parameters, and what is told.
+/// The only step of a GET with that path and those parameters, and the remarks.
 fn got(path: &str, parameters: &str) -> (String, Vec<String>) {
     let made = all(&document(
         &format!(

@@ -159,7 +159,7 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
     told.warmup_share =
         if total > 0.0 { (told.played.len() * runs.len()) as f64 * told.warmup_s / total } else { 0.0 };
     for (place, run) in runs.iter_mut().enumerate() {
-        // Rounds whose load was another are left out; where too few are left, that is what keeps the two from being compared.
+        // Rounds in which requests were not sent are left out; where too few are left, that is what keeps the two from being compared.
         let spoiled = whole.len() < FEWEST_ROUNDS && invalid_rounds[place] > 0;
         let kept = || told.played.iter().filter(|round| !round.left_out);
         let valid = Some(LoadVerdict::Valid);
