@@ -4,9 +4,11 @@
     python3 bench/valid.py --new target/release/headway --out valid.jsonl
 
 Cells of a target, a rate and neighbours (none, or one busy process of equal priority per core). Each run is played against
-`headway serve`; just before it a thread reads the clock for as long. The *floor* is a faultless generator with the hold-ups that the
-clock reader saw: what was due in one starts at its end, and passes through the same target (servers in order, the same services with
-and without the hold-ups). A run of the floor is *fine* if mean, p50, p90, p95 and p99 are within 3 % of the truth.
+`headway serve`; just before it a thread of ordinary priority does for as long what a faultless generator does: it sleeps until shortly
+before each instant of the plan, reads the clock until then, and notes when that was. The *floor* is what requests of these starts
+measure at the same target (servers in order, the same services as from the intended instants). A run of the floor is *fine* if mean,
+p50, p90, p95 and p99 are within 3 % of the truth. (A thread that only reads the clock tells nothing here: beside busy processes the
+scheduler holds back who never sleeps, and with real-time priority it sees no neighbour.)
 
 Every run is a line of the file that --out names, and a cell that is complete there is not played again: stop it and start it again as
 often as needed, `--cells 2` plays that many cells more. The table is of all that the file holds.
@@ -39,30 +41,22 @@ TARGETS = {
 }
 # A run of the floor is fine up to this.
 FINE = 0.03
-# A clock that jumps by more was not being read: one look takes 0.1 us.
-HELD = 20e-6
-# The reader rests after each stretch.
-STRETCH, REST = 0.4, 0.05
+# The last part of each wait is spent reading the clock; a wake-up takes less than this.
+AWAKE = 0.3e-3
 
-READER = f"""
-import gc, os, sys, time
+PACER = f"""
+import ctypes, gc, sys, time
 gc.disable()
-try:
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)); word = "realtime"
-except OSError:
-    word = "ordinary"
-clock, left, read = time.perf_counter, float(sys.argv[1]), 0.0
-held = []
-while left > 0:
-    begin = before = clock(); end = begin + {STRETCH}
-    while before < end:
-        now = clock()
-        if now - before > {HELD}: held.append((read + before - begin, now - before))
-        before = now
-    read += before - begin; left -= before - begin
-    time.sleep({REST})
-print(word, read)
-for at, length in held: print(at, length)
+ctypes.CDLL(None).prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK, in ns
+due = [float(line) for line in sys.stdin]
+clock = time.perf_counter
+began, starts = clock() + 0.1, []
+for t in due:
+    left = began + t - clock()
+    if left > {AWAKE}: time.sleep(left - {AWAKE})
+    while (now := clock()) < began + t: pass
+    starts.append(now - began)
+print(*starts, sep="\\n")
 """
 
 BUSY = "while True: pass"
@@ -88,35 +82,31 @@ def numbers(times):
     return [sum(ordered) / len(ordered), *(at(p) for p in (50, 90, 95, 99))]
 
 
-def held_back(due, held):
-    """When a faultless generator starts what is due then, of which nothing runs in the hold-ups (when, how long; in order)."""
-    starts, i = [], 0
-    for t in due:
-        while i < len(held) and sum(held[i]) <= t:
-            i += 1
-        starts.append(sum(held[i]) if i < len(held) and held[i][0] <= t else t)
-    return starts
-
-
-def floor(held, target, rate, seconds, seed):
-    """By how much the furthest of the numbers is off that a faultless generator with these hold-ups measures."""
-    servers, mean, exponential = TARGETS[target]
+def plan(rate, seconds, seed):
+    """When requests are due."""
     draws = random.Random(seed)
     due, t = [], 0.0
     while (t := t + draws.expovariate(rate)) < seconds:
         due.append(t)
+    return due
+
+
+def floor(due, starts, target, seed):
+    """By how much the furthest of the numbers is off that a faultless generator with these starts measures."""
+    servers, mean, exponential = TARGETS[target]
+    draws = random.Random(seed)
     services = [draws.expovariate(1 / mean) if exponential else mean for _ in due]
     response = lambda starts: [end - t for end, t in zip(served(starts, services, servers), due)]
-    return max(abs(got / true - 1) for got, true in zip(numbers(response(held_back(due, held))), numbers(response(due))))
+    return max(abs(got / true - 1) for got, true in zip(numbers(response(starts)), numbers(response(due))))
 
 
 # ------------------------------------------------------------------------------------------------------------------ real ones
 
-def read_clock(seconds):
-    """Hold-ups (when, how long) of a thread that only reads the clock, and with which priority it ran."""
-    out = subprocess.run([sys.executable, "-c", READER, str(seconds)], capture_output=True, text=True, check=True,
-                         timeout=10 * seconds + 60).stdout.splitlines()
-    return [tuple(map(float, line.split())) for line in out[1:]], out[0].split()[0]
+def paced(due):
+    """When a thread that sleeps until each of these instants was there."""
+    out = subprocess.run([sys.executable, "-c", PACER], input="\n".join(map(str, due)), capture_output=True, text=True, check=True,
+                         timeout=10 * due[-1] + 60).stdout
+    return [float(line) for line in out.split()]
 
 
 @contextlib.contextmanager
@@ -161,13 +151,14 @@ def run(binary, url, rate, seconds, seed):
 def one(asked, target, rate, beside, seed):
     """A run and its floor, as a line of the file."""
     with neighbours(beside == "busy"):
-        held, priority = read_clock(asked.seconds)
+        due = plan(rate, asked.seconds, seed)
+        starts = paced(due)
         with serving(asked.new, target) as url:
             summary = run(asked.new, url, rate, asked.seconds, seed)
     verdict = summary["verdict"]
     failed = [rule["rule"] for rule in verdict["rules"] if rule["outcome"] in ("fail", "undecided")]
     return {"target": target, "rate": rate, "beside": beside, "seconds": asked.seconds, "seed": seed, "load": verdict["load"],
-            "open": failed, "effect": verdict.get("effect"), "priority": priority, "floor": floor(held, target, rate, asked.seconds, seed)}
+            "open": failed, "effect": verdict.get("effect"), "floor": floor(due, starts, target, seed)}
 
 
 # ------------------------------------------------------------------------------------------------------------------------ all

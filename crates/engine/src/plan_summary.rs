@@ -104,3 +104,27 @@ fn kind(plan: &Plan) -> PlanKind {
         () => PlanKind::Closed,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_base::dist;
+    use headway_workload::journey::{Journey, Node};
+    use headway_workload::users::Level;
+
+    /// What is said of the think times of a user, and of the think time before a step.
+    fn said(user: &str, step: Option<&str>) -> Option<String> {
+        let law = |text: &str| dist::parse(text, &|_| Ok(Vec::new())).unwrap();
+        let node = Node::Ask { step: 0, repeat: 1, think: step.map(law) };
+        let journey = Journey::new(&[node], law(user)).unwrap();
+        let group = Group::closed(Level::hold(2, Nanos::from_secs(1)), journey);
+        plan_summary(&Plan::of(1, group, Nanos::ZERO, Nanos::from_secs(1))).think
+    }
+
+    #[test]
+    fn think_times_of_steps_are_not_told_as_those_of_users_who_have_none() {
+        assert_eq!(said("const(0s)", None), None);
+        assert_eq!(said("exp(2s)", None).as_deref(), Some("exp(2s)"));
+        assert_eq!(said("const(0s)", Some("const(3s)")).as_deref(), Some("3s a round"));
+    }
+}

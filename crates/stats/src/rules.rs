@@ -177,6 +177,8 @@ pub(crate) struct Evidence<'a> {
     pub workers: u32,
     /// How long watched requests stayed in the generator's machine.
     pub departures: &'a [DepartureBin],
+    /// Whether the target is known to run on that machine, which no request leaves then.
+    pub target_here: bool,
     /// In virtual time: what was not late there was not late at all.
     pub simulated: bool,
 }
@@ -441,6 +443,9 @@ fn late_share(e: &Evidence) -> Vec<Measurement> {
 }
 
 fn departed_late(e: &Evidence) -> Vec<Measurement> {
+    if e.target_here {
+        return vec![Measurement::absent(Why::NothingLeaves)];
+    }
     let segments = departures::by_segment(e.departures, &e.kept.measured, e.stay);
     if segments.iter().all(|segment| segment.1 == 0) {
         return vec![Measurement::absent(Why::DeparturesNotTold)];

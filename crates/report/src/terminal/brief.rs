@@ -474,7 +474,7 @@ fn more(page: &mut Page, left: usize, thing: &str) {
 fn end(screen: &mut Screen, summary: &Summary, style: &Style) {
     if let Some(folder) = &style.folder {
         let place = format!("{}/report.html", folder.trim_end_matches('/'));
-        screen.put(Rank::Answer, |page| page.labelled("report", Tone::Plain, &place));
+        screen.put(Rank::Answer, |page| page.whole("report", &place));
     }
     if let Some(seed) = summary.seed {
         screen.put(Rank::Rest, |page| {
@@ -501,19 +501,19 @@ fn next(page: &mut Page, summary: &Summary, style: &Style) {
     // Folders have long names: beside a narrow label most of them need one line.
     const MARK: &str = "next  ";
     let next = match (&style.next, &style.folder, summary.seed) {
-        (Some(next), ..) => {
-            // It is there to be copied.
-            for (i, line) in command::fold(next, page.width(), INDENT + MARK.len()).into_iter().enumerate() {
-                let mark = if i == 0 { format!("{}{MARK}", " ".repeat(INDENT)) } else { String::new() };
-                page.line(&[span(Tone::Strong, mark), span(Tone::Strong, line)]);
-            }
-            return;
-        }
+        (Some(next), ..) => next.clone(),
         (None, Some(folder), _) => format!("headway report {folder} --details"),
-        (None, None, Some(seed)) => format!("--seed {seed} --details shows all numbers of this run"),
+        (None, None, Some(seed)) => {
+            let text = format!("--seed {seed} --details shows all numbers of this run");
+            return page.marked(INDENT, MARK, Tone::Strong, &text);
+        }
         (None, None, None) => return,
     };
-    page.marked(INDENT, MARK, Tone::Strong, &next);
+    // It is there to be copied.
+    for (i, line) in command::fold(&next, page.width(), INDENT + MARK.len()).into_iter().enumerate() {
+        let mark = if i == 0 { format!("{}{MARK}", " ".repeat(INDENT)) } else { String::new() };
+        page.line(&[span(Tone::Strong, mark), span(Tone::Strong, line)]);
+    }
 }
 
 #[cfg(test)]

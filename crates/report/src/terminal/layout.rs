@@ -111,6 +111,18 @@ impl Page {
         self.beside(LABEL, label, tone, text);
     }
 
+    /// `label`, and beside it a place that is there to be copied: never cut or broken, so that one which is too long for the line has a
+    /// line of its own, which the terminal wraps.
+    pub(super) fn whole(&mut self, label: &str, place: &str) {
+        let place = visible(place);
+        if columns(&place) <= self.width - LABEL {
+            return self.labelled(label, Tone::Plain, &place);
+        }
+        self.labelled(label, Tone::Plain, "");
+        self.out.push_str(&place);
+        self.blank();
+    }
+
     /// Paragraphs, each beside a word of ours in a column that holds the longest of them uncut.
     pub(super) fn judged(&mut self, paragraphs: &[(&str, Tone, String)]) {
         let longest = paragraphs.iter().map(|(word, ..)| columns(word)).max().unwrap_or(0);

@@ -240,6 +240,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn who_got_no_response_is_not_told_to_wait_longer_and_a_login_to_look_at_its_body() {
+        let timeout = advice(KnownFailure::ResponseTimeout);
+        assert!(timeout.contains("hangs") && !timeout.contains("longer"), "{timeout}");
+        let login = advice(KnownFailure::Unauthorized);
+        let at = |word| login.find(word).unwrap();
+        assert!(at("body") < at("-H") && at("-H") < at("--user"), "{login}");
+    }
+
+    #[test]
     fn a_limit_is_the_reason_of_those_that_met_it_whatever_text_was_read() {
         let of = |limit| FailureReason {
             limit,

@@ -112,8 +112,8 @@ pub fn load(summary: &Summary) -> Answer {
         }
         Some(LoadVerdict::Inconclusive) => {
             let open = having(RuleOutcome::Undecided);
-            let open = if open == 0 { String::new() } else { format!(" ({})", plural(open, "rule")) };
-            ("INCONCLUSIVE", Tone::Warn, format!("undecided whether it was sent as specified{open}"))
+            let open = if open == 0 { String::new() } else { format!(" ({} open)", plural(open, "rule")) };
+            ("INCONCLUSIVE", Tone::Warn, format!("not known whether the load was sent as specified{open}"))
         }
         None if summary.source == Source::Import && summary.plan.is_none() => (
             "not judged",
@@ -298,7 +298,7 @@ pub fn outcome_meaning(name: &str) -> &'static str {
         Some(Outcome::Shed) => "gave up waiting for a connection",
         Some(Outcome::Cancelled) => "cancelled by the user",
         Some(Outcome::Unfinished) => "the run ended before the response",
-        Some(Outcome::Unsent) => "not sent: no value that fits, or late",
+        Some(Outcome::Unsent) => "not sent: too late, or no value for a template",
         Some(Outcome::RefusedStream) => "refused by the target, unread (HTTP/2)",
         None => "",
     }
@@ -308,10 +308,10 @@ pub fn outcome_meaning(name: &str) -> &'static str {
 pub fn caveat(summary: &Summary) -> Option<&'static str> {
     match summary.verdict.load {
         Some(LoadVerdict::Invalid) => {
-            Some("INVALID load: these times do not belong to the load that was specified")
+            Some("INVALID load: measured under another load than the one specified")
         }
         Some(LoadVerdict::Inconclusive) => {
-            Some("it is not shown that these times belong to the load specified")
+            Some("INCONCLUSIVE load: perhaps measured under another load than the one specified")
         }
         _ => None,
     }

@@ -7,7 +7,7 @@ use super::asked::{Kind, kind};
 use crate::format::{chosen, count, number, share, time};
 use headway_base::{KnownFailure, Outcome};
 use headway_stats::Summary;
-use headway_stats::summary::evidence::Run;
+use headway_stats::summary::evidence::{HeldBackBy, Loop, Run};
 use headway_stats::summary::{
     Evidence, Finding, FindingId, Limits, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Stated,
     Verdict, Why,
@@ -96,6 +96,9 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
             }
             _ if unfit && is_of_what_was_sent(&reason.id) => Some(CORRECT_WHAT_IS_SENT),
             _ if takes_all && is_of_sockets(&reason.id) => Some(NOT_OVERLOADED),
+            _ if reason.id == ReasonId::Finding(FindingId::Feedback) => {
+                Some(next_of_feedback(held_back_by(&summary.verdict), kind(summary)))
+            }
             _ if is_lateness(&reason.id) && passed => Some(super::waiting::NEIGHBOURS),
             _ => next_step(&reason.id, kind(summary)),
         };
@@ -346,22 +349,39 @@ const CORRECT_WHAT_IS_SENT: &str = "Correct the step, or the data that it takes 
 /// Sockets cannot be kept connecting.
 const KEEP_FEWER_SOCKETS: &str = "Keep fewer sockets connecting, or raise --connect-timeout. Or give the generator idle cores (--threads), or another machine.";
 
+/// What kept requests of a live run waiting for a connection, where something did.
+fn held_back_by(verdict: &Verdict) -> Option<&HeldBackBy> {
+    let mut evidence = verdict.findings.iter().flat_map(|finding| &finding.evidence);
+    evidence.find_map(|evidence| match evidence {
+        Evidence::Loop(Loop::HeldBack { cause, .. }) => Some(cause),
+        _ => None,
+    })
+}
+
+/// What to do about a load that followed the target's pace, by what held it back. Nobody can lower the rate of users who stay.
+fn next_of_feedback(held: Option<&HeldBackBy>, kind: Kind) -> &'static str {
+    let planned = matches!(kind, Kind::Open | Kind::Sessions);
+    match held {
+        Some(HeldBackBy::SetUp) => {
+            "Find out why connections take so long to be set up. TLS, a proxy, or a full backlog of the target are common reasons."
+        }
+        _ if !planned => {
+            "Raise -c if real users would not share connections. Else count the time blocked as a part of the response."
+        }
+        Some(HeldBackBy::Cap { .. }) => {
+            "Raise -c if real users would not share connections. Else lower the rate to one that the target sustains."
+        }
+        Some(HeldBackBy::Either) => "Lower the rate, or raise -c if real users share no connections.",
+        _ if kind == Kind::Sessions => "Lower the rate until nothing piles up, or plan by the rate sent.",
+        _ => "Lower the rate to one that the target sustains.",
+    }
+}
+
 /// What to do about a finding or a broken rule; nothing where its text says so, or for one that this version does not
 /// know.
 fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
     use ReasonId::{Finding, Rule};
     Some(match id {
-        Finding(FindingId::Feedback) => match kind {
-            Kind::Sessions => {
-                "Lower the rate until nothing piles up, or plan by the rate sent. Raise -c if real users would not share connections."
-            }
-            Kind::Open => {
-                "Raise -c if real users would not share connections. Else lower the rate to one that the target sustains."
-            }
-            Kind::Closed | Kind::FixedWork | Kind::Connecting => {
-                "Raise -c if real users would not share connections. Else count the time blocked as a part of the response."
-            }
-        },
         Finding(FindingId::NotSteady) => {
             "Warm up for longer, or run for longer. Compare percentiles of steady stretches alone."
         }
@@ -572,7 +592,6 @@ mod tests {
                 FindingId::Uplink,
                 FindingId::Bunched,
                 FindingId::Smoothed,
-                FindingId::Feedback,
                 FindingId::NotSteady,
                 FindingId::Overloaded,
                 FindingId::ClosedLoop,
@@ -680,11 +699,22 @@ mod tests {
     }
 
     #[test]
-    fn what_to_do_about_feedback_depends_on_who_comes() {
-        let next = KINDS.map(|kind| next_step(&ReasonId::Finding(FindingId::Feedback), kind));
-        assert!(next[0] != next[1] && next[1] != next[2] && next[2] == next[3]);
-        // Nobody can lower the rate of users who stay.
-        assert!(!next[2].unwrap().contains("rate"));
+    fn what_to_do_about_feedback_depends_on_who_comes_and_what_held_it_back() {
+        let cap = HeldBackBy::Cap { in_use: 40.0 };
+        for kind in KINDS {
+            for held in
+                [None, Some(&HeldBackBy::Target { times: 3.0 }), Some(&cap), Some(&HeldBackBy::Either)]
+            {
+                let next = next_of_feedback(held, kind);
+                let planned = matches!(kind, Kind::Open | Kind::Sessions);
+                // Nobody can lower the rate of users who stay.
+                assert_eq!(next.contains("rate"), planned, "{kind:?} {held:?}: {next}");
+                // An overloaded target is helped by no higher cap, and a low cap by one at once.
+                let cap_first = next.starts_with("Raise -c");
+                assert_eq!(cap_first, !planned || held == Some(&cap), "{kind:?} {held:?}: {next}");
+            }
+            assert!(!next_of_feedback(Some(&HeldBackBy::SetUp), kind).contains("-c"));
+        }
     }
 
     /// A simulation has no `-c`, no `-R`, no cores to free and no proxy on the way.

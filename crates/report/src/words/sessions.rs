@@ -27,11 +27,10 @@ pub fn conditional_meaning(summary: &Summary) -> Option<&'static str> {
     match summary.response_kind? {
         ResponseKind::Mixed => Some(
             "Open: due by the plan, whatever the target does. The others: due at the response before them plus think time, and \
-             so conditional on it: a slow target is asked less.",
+             so a slow target is asked less.",
         ),
         ResponseKind::Loop if !summary.verdict.findings.iter().any(tells) => Some(
-            "Conditional on the loop: each request was due at its user's response before plus think time, so a slow target was \
-             asked less.",
+            "Each request was due at its user's response before plus think time, so a slow target was asked less.",
         ),
         ResponseKind::Open | ResponseKind::Loop => None,
     }

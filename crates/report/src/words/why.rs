@@ -184,6 +184,7 @@ fn by_rule(why: &Why) -> Option<String> {
         Why::AllWaited => "nearly all requests waited at the connection cap".into(),
         Why::NoneFound => "no arrival found a connection without waiting".into(),
         Why::StallsNotTold => "the log does not say when the generator stood still".into(),
+        Why::NothingLeaves => "the target is on this machine, which no request leaves".into(),
         Why::DeparturesNotTold => "the system does not say when requests leave this machine".into(),
         Why::NoneWatched => "no request was watched".into(),
         Why::NoUsersAsked => "no users were specified within the complete segments".into(),

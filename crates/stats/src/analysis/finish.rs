@@ -396,6 +396,7 @@ impl Analysis {
             send_cost,
             workers: facts.generator.as_ref().map_or(1, |generator| generator.workers.len() as u32),
             departures: &facts.departures,
+            target_here: facts.generator.as_ref().and_then(|g| g.same_host_as_target) == Some(true),
             simulated: facts.source == summary::Source::Sim,
         };
         summary.verdict.rules = rules::apply(&evidence);

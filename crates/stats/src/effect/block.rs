@@ -12,6 +12,8 @@ const OK: u8 = 4;
 const UNSTAMPED: u8 = 8;
 /// A response read so soon after a hold-up may have come at any time in it.
 const AFTER: i64 = 300_000;
+/// Bits of a request's number in a word with its end, which has the others: 18 minutes.
+const NUMBER: u32 = 24;
 /// Most requests behind a block that are waited for, in parts of its length.
 const BEHIND: usize = 4;
 
@@ -99,13 +101,31 @@ impl Block {
 
     fn sort(&mut self) {
         let mut order = std::mem::take(&mut self.order);
-        order.sort_by_key(|&i| self.end(i));
+        self.by_end(&mut order);
         let mut served = std::mem::take(&mut self.served);
         served.clear();
         if self.refused {
             served.extend(order.iter().copied().filter(|&i| !self.order_refused(i)));
         }
         (self.order, self.served) = (order, served);
+    }
+
+    /// Puts all into the order of their ends, equal ones by number. A number beside its end in one word sorts several times as fast
+    /// as one that is looked up; ends of a block that lasts for too long do not fit.
+    fn by_end(&self, order: &mut Vec<u32>) {
+        let all = 0..order.len() as u32;
+        let ends = all.clone().map(|i| self.end(i));
+        let Some(first) = ends.clone().min() else { return };
+        let last = ends.clone().max().unwrap_or(first);
+        if (last - first) >> (64 - NUMBER) > 0 || order.len() >> NUMBER > 0 {
+            order.sort_by_key(|&i| (self.end(i), i));
+            return;
+        }
+        let mut words: Vec<u64> =
+            ends.zip(all).map(|(end, i)| ((end - first) as u64) << NUMBER | u64::from(i)).collect();
+        words.sort_unstable();
+        order.clear();
+        order.extend(words.into_iter().map(|word| (word & ((1 << NUMBER) - 1)) as u32));
     }
 
     /// The core by when it was due.

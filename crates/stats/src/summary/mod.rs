@@ -250,7 +250,7 @@ pub enum ResponseKind {
     Open,
     /// Some were, and some were due at the answer before them plus think time.
     Mixed,
-    /// Every request was due at the answer before it plus think time: response times are conditional on the loop.
+    /// Every request was due at the response before it plus think time: a slow target is asked less.
     Loop,
 }
 

@@ -239,6 +239,8 @@ pub enum Why {
     NoneFound,
     /// The system does not tell when requests leave the machine.
     DeparturesNotTold,
+    /// No request leaves this machine: the target runs on it.
+    NothingLeaves,
     /// The log does not tell when the generator stood still.
     StallsNotTold,
     /// No request was watched.

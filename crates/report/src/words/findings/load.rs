@@ -171,7 +171,6 @@ fn how(off: &Off) -> String {
     }
 }
 
-/// Why the generator may have been late, and a sentence more where there is one.
 /// What the generator's delays did to the numbers.
 fn moved(
     sure: bool,
@@ -185,12 +184,12 @@ fn moved(
     let size = |off: Option<f64>| off.map_or(f64::INFINITY, f64::abs);
     let most = |number: &&MovedNumber| size(number.off[0]).max(size(number.off[1]));
     let worst = numbers.iter().max_by(|a, b| most(a).total_cmp(&most(b)));
-    let names: Vec<&str> = numbers.iter().map(|number| number.number.as_str()).collect();
+    let names: Vec<&str> = numbers.iter().map(named).collect();
     let told = match (worst, &names[..]) {
         (None, _) => String::new(),
-        (Some(only), [_]) => format!("{} {is} {}", only.number, by_how_much(only, sure)),
+        (Some(only), [_]) => format!("{} {is} {}", named(only), by_how_much(only, sure)),
         (Some(worst), _) => {
-            format!("{} {are} off, {} the most: {}", listed(&names), worst.number, by_how_much(worst, sure))
+            format!("{} {are} off, {} the most: {}", listed(&names), named(worst), by_how_much(worst, sure))
         }
     };
     let from = match basis {
@@ -204,6 +203,11 @@ fn moved(
         time(p99_s),
         time(max_s)
     )
+}
+
+/// A number in a sentence: `p99`, `the share that failed`.
+fn named(of: &MovedNumber) -> &str {
+    if of.number == "failed" { "the share that failed" } else { &of.number }
 }
 
 /// `12 % to 31 % too high`, `up to 8 % too high`, `up to 3 % too low or 6 % too high`, `at least 40 % too high`.
@@ -228,6 +232,7 @@ fn listed(parts: &[&str]) -> String {
     }
 }
 
+/// Why the generator may have been late, and a sentence more where there is one.
 fn generator(cause: &GeneratorCause) -> (String, String) {
     let of = |cause: &str, more: &str| (cause.to_owned(), more.to_owned());
     match cause {
@@ -250,5 +255,30 @@ fn generator(cause: &GeneratorCause) -> (String, String) {
         GeneratorCause::NotRecorded => {
             of("the cause was not recorded", " Look for other work on the generator's machine.")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_sent_for_another_reason_than_its_rate_is_not_helped_by_a_lower_one() {
+        let next = |gave_up, others| {
+            told(&Load::Unsent {
+                n: gave_up + others,
+                of: 10,
+                gave_up,
+                waiting_at_end: 0,
+                lacked: 0,
+                others,
+                started_per_s: None,
+                offered_per_s: None,
+            })
+            .next
+        };
+        // Of a run of one request that was not sent when the run ended.
+        assert!(next(0, 1).is_some_and(|next| !next.contains("rate") && !next.contains("-c")));
+        assert_eq!(next(1, 0), None, "what the kind of run says");
     }
 }

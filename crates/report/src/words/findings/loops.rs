@@ -71,7 +71,7 @@ fn text(of: &Loop) -> String {
         ),
         Loop::ClosedLoop { open } => format!(
             "Each request waited for the last response: the target gets less load whenever it is slow. In this closed workload a \
-             request was due at the response before it plus think time, and response times are conditional on the loop.{}",
+             request was due at the response before it plus think time, so the loop set the rate.{}",
             estimate(open)
         ),
         Loop::FixedWork { in_flight_max, took_s } => {
@@ -150,5 +150,20 @@ fn estimate(open: &OpenLoad) -> String {
             number(*rate)
         ),
         OpenLoad::NotKnown => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_by_more_than_its_mean_is_given_no_share() {
+        let said =
+            |change| text(&Loop::NotSteady { what: Moving::Requests, change, remedy: Remedy::RunLonger });
+        assert!(said(-0.4).contains("by 40.0 % of their mean"), "{}", said(-0.4));
+        for change in [-4.9, 1.0, 12.0] {
+            assert!(!said(change).contains('%'), "{}", said(change));
+        }
     }
 }

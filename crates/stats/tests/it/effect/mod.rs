@@ -1,12 +1,14 @@
 //! The effect of the generator's delays against the truth, in virtual time: the target's draws replayed with the intended instants.
 
+mod loops;
 mod queues;
 mod world;
 
 use headway_base::Nanos;
 use headway_stats::effect::{Effect, Fate, Place, Request, Tolerance};
 use headway_stats::summary::RuleOutcome;
-use queues::TARGETS;
+use loops::{CLOSED, HOLD_UPS, SESSIONS};
+use queues::{BEYOND, TARGETS};
 use world::{DISTURBED, Said, drawn, judge, play, say};
 
 /// Mean of the way there and back.
@@ -198,6 +200,78 @@ fn a_load_of_nothing_has_no_effect() {
     });
     let found = effect.finish(&Tolerance::default()).unwrap();
     assert_eq!(found.outcome(), RuleOutcome::Pass);
+}
+
+/// The mean over seeds lies in the mean range, or beside it by no more than a hundredth and three standard errors.
+#[test]
+fn the_range_of_users_and_sessions_holds_the_truth() {
+    for (of, kind) in
+        [(&CLOSED[2], "host"), (&CLOSED[3], "delay10"), (&SESSIONS[0], "catchup"), (&SESSIONS[2], "host")]
+    {
+        for cell in loops::cell(of, kind, 20) {
+            let most = 1.0 + 300.0 * cell.error / cell.truth;
+            assert!(
+                cell.misses_by() <= most,
+                "{} {kind} {:?}: {:?} {}",
+                of.name,
+                cell.number,
+                cell.ends,
+                cell.truth
+            );
+        }
+    }
+}
+
+/// All cells of 60 seeds: `cargo test -p headway-stats --test it effect::all_cells -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes minutes; what it prints stands in docs/trust.md"]
+fn all_cells_of_users_and_sessions() {
+    for of in CLOSED.iter().chain(&SESSIONS) {
+        for kind in HOLD_UPS {
+            let cells = loops::cell(of, kind, 60);
+            let share = |of: fn(&loops::Cell) -> f64| -> Vec<String> {
+                cells.iter().map(|c| format!("{:+.1}", 100.0 * (of(c) / c.truth - 1.0))).collect()
+            };
+            let worst = cells.iter().map(loops::Cell::misses_by).fold(0.0, f64::max);
+            println!(
+                "{} | {kind} | measured {} | range {} .. {} | misses by {worst:.1} points",
+                of.name,
+                share(|c| c.measured).join(" "),
+                share(|c| c.ends[0]).join(" "),
+                share(|c| c.ends[1]).join(" "),
+            );
+        }
+    }
+}
+
+/// Targets and plans beyond those that the rule was made for, some minutes:
+/// `cargo test -p headway-stats --test it effect::beyond -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes minutes; what it prints stands in docs/trust.md"]
+fn beyond_what_the_rule_was_made_for() {
+    let run = |target: &str| -> Vec<Said> {
+        let mut all = Vec::new();
+        for seed in 300..304 {
+            for rate in [100.0, 1_000.0] {
+                let drawn = (0..6).map(|k| drawn(rate, seed * 1_000 + k));
+                for kind in DISTURBED.iter().map(|kind| (*kind).to_owned()).chain(drawn) {
+                    let seen = play(target, &kind, rate, 20.0, WAY, true, seed);
+                    all.push(say(target, &kind, &seen, Place::Elsewhere));
+                }
+            }
+        }
+        all
+    };
+    for target in BEYOND {
+        println!("{target}: {}", Table::of(&run(target)));
+    }
+    for plan in ["constant", "clustered"] {
+        let all: Vec<Said> = ["mm1.5", "mm1.9", "mm4.8", "md1.7", "c1000", "ps.7", "lifo.7"]
+            .iter()
+            .flat_map(|target| run(&format!("{target} {plan}")))
+            .collect();
+        println!("{plan}: {}", Table::of(&all));
+    }
 }
 
 /// The 2,000 runs of docs/trust.md, some minutes:

@@ -39,6 +39,10 @@ pub const TARGETS: [&str; 14] = [
     "tandem", "mm4gc",
 ];
 
+/// Kinds that the rule was not made for: sharing and last come first with several servers, two steps that go to stations of their own,
+/// and requests that are given up while the target goes on with them.
+pub const BEYOND: [&str; 4] = ["ps4.7", "lifo4.7", "two", "given-up"];
+
 /// When each ended, and whether it was turned away.
 pub type Ends = (Vec<f64>, Vec<bool>);
 
@@ -58,8 +62,11 @@ impl Target {
         let mut service = draws(seed, "service");
         let mean = match name {
             "mm1.5" => 0.5,
-            "mm1.9" => 0.9,
+            "mm1.9" | "given-up" => 0.9,
             "mm4.5" | "mm4gc" => 2.0,
+            "ps4.7" | "lifo4.7" => 2.8,
+            // One in two goes to a server, the others to four.
+            "two" => 1.0,
             "mm4.8" => 3.2,
             "md1.7" | "ps.7" | "lifo.7" | "ros.7" | "tandem" => 0.7,
             "ln8" => 4.8,
@@ -98,17 +105,39 @@ impl Target {
         (ends, refused)
     }
 
+    /// After how many seconds a request is given up, if it is.
+    pub fn given_up(&self) -> Option<f64> {
+        (self.name == "given-up").then_some(30.0 / self.rate)
+    }
+
+    /// One step in two at one server that is half busy, the other at four that are so for four fifths.
+    fn two(&self, arrivals: &[f64]) -> Vec<f64> {
+        let mut ends = vec![0.0; arrivals.len()];
+        for (step, servers, longer) in [(0, 1, 1.0), (1, 4, 6.4)] {
+            let own: Vec<usize> = (0..arrivals.len())
+                .filter(|&i| usize::from(self.more[i] * self.rate > 0.485) == step)
+                .collect();
+            let at: Vec<f64> = own.iter().map(|&i| arrivals[i]).collect();
+            let services: Vec<f64> = own.iter().map(|&i| longer * self.services[i]).collect();
+            own.iter().zip(fifo(&at, &services, servers)).for_each(|(&i, end)| ends[i] = end);
+        }
+        ends
+    }
+
     fn at_target(&self, arrivals: &[f64]) -> Ends {
         let s = &self.services;
         let none = vec![false; arrivals.len()];
         match &self.name[..] {
-            "mm1.5" | "mm1.9" | "md1.7" => (fifo(arrivals, s, 1), none),
+            "mm1.5" | "mm1.9" | "given-up" | "md1.7" => (fifo(arrivals, s, 1), none),
             "mm4.5" | "mm4.8" => (fifo(arrivals, s, 4), none),
             "c100" => (fifo(arrivals, s, 100), none),
             "c1000" => (fifo(arrivals, s, 1_000), none),
             "ln8" => (fifo(arrivals, s, 8), none),
-            "ps.7" => (shared(arrivals, s), none),
+            "ps.7" => (shared(arrivals, s, 1), none),
+            "ps4.7" => (shared(arrivals, s, 4), none),
             "lifo.7" => (one(arrivals, s, None), none),
+            "lifo4.7" => (last_first(arrivals, s, 4), none),
+            "two" => (self.two(arrivals), none),
             "ros.7" => (one(arrivals, s, Some(&self.more)), none),
             "mm2q8" => limited(arrivals, s, 2, 8),
             "limit20" => limited(arrivals, s, 20, 0),
@@ -183,13 +212,14 @@ fn limited(arrivals: &[f64], services: &[f64], servers: usize, waiting: usize) -
     (ends, refused)
 }
 
-fn shared(arrivals: &[f64], services: &[f64]) -> Vec<f64> {
+/// As many servers as that share what they can do, none of which does more for a request than its own part.
+fn shared(arrivals: &[f64], services: &[f64], servers: usize) -> Vec<f64> {
     let mut ends = vec![0.0; arrivals.len()];
     let mut there: BinaryHeap<Reverse<(At, usize)>> = BinaryHeap::new();
     let (mut attained, mut now, mut next) = (0.0, 0.0, 0);
     loop {
-        let ending =
-            there.peek().map(|Reverse((tag, i))| (now + (tag.0 - attained) * there.len() as f64, tag.0, *i));
+        let each = (servers as f64 / there.len().max(1) as f64).min(1.0);
+        let ending = there.peek().map(|Reverse((tag, i))| (now + (tag.0 - attained) / each, tag.0, *i));
         match (ending, arrivals.get(next)) {
             (None, None) => return ends,
             (Some((end, tag, i)), at) if at.is_none_or(|&at| end < at) => {
@@ -198,7 +228,7 @@ fn shared(arrivals: &[f64], services: &[f64]) -> Vec<f64> {
             }
             (_, Some(&at)) => {
                 if !there.is_empty() {
-                    attained += (at - now) / there.len() as f64;
+                    attained += (at - now) * each;
                 }
                 now = at;
                 there.push(Reverse((At(attained + services[next]), next)));
@@ -207,6 +237,38 @@ fn shared(arrivals: &[f64], services: &[f64]) -> Vec<f64> {
             (Some(_), None) => unreachable!(),
         }
     }
+}
+
+/// Several servers, each of which takes the last that came.
+fn last_first(arrivals: &[f64], services: &[f64], servers: usize) -> Vec<f64> {
+    let mut ends = vec![0.0; arrivals.len()];
+    let mut busy: BinaryHeap<Reverse<At>> = BinaryHeap::new();
+    let (mut waiting, mut next): (Vec<usize>, usize) = (Vec::new(), 0);
+    let mut begin = |i: usize, at: f64, busy: &mut BinaryHeap<Reverse<At>>| {
+        ends[i] = at + services[i];
+        busy.push(Reverse(At(ends[i])));
+    };
+    while next < arrivals.len() || !waiting.is_empty() {
+        let ends_at = busy.peek().map(|end| end.0.0);
+        match arrivals.get(next) {
+            Some(&at) if ends_at.is_none_or(|end| at < end) => {
+                if busy.len() < servers {
+                    begin(next, at, &mut busy)
+                } else {
+                    waiting.push(next)
+                }
+                next += 1;
+            }
+            _ => {
+                let Some(end) = ends_at else { break };
+                busy.pop();
+                if let Some(i) = waiting.pop() {
+                    begin(i, end, &mut busy);
+                }
+            }
+        }
+    }
+    ends
 }
 
 /// One server, the last that came first, or one that is drawn by these.

@@ -40,6 +40,27 @@ fn poisson(rate: f64, length: f64, seed: u64, name: &str) -> Vec<f64> {
     std::iter::from_fn(next).collect()
 }
 
+/// When requests are due: exponential headways, all alike, or of CoV 2 (nine in ten short, hyperexponential with balanced means).
+fn due(plan: &str, rate: f64, length: f64, seed: u64) -> Vec<f64> {
+    let mut draws = draws(seed, "gap");
+    let mut headway = || match plan {
+        "constant" => 1.0,
+        "clustered" => {
+            // Whitt (1982): balanced means, CoV^2 4.
+            let short = 0.5 * (1.0 + 0.6f64.sqrt());
+            let of = if draws.open01() < short { short } else { 1.0 - short };
+            exponential(&mut draws) / (2.0 * of)
+        }
+        _ => exponential(&mut draws),
+    };
+    let mut at = 0.0;
+    let next = || {
+        at += headway() / rate;
+        (at < length).then_some(at)
+    };
+    std::iter::from_fn(next).collect()
+}
+
 /// A disturbance near the limit: its rate, and the median, spread and longest of its hold-ups.
 pub fn drawn(rate: f64, seed: u64) -> String {
     let mut draws = draws(seed, "drawn");
@@ -51,7 +72,7 @@ pub fn drawn(rate: f64, seed: u64) -> String {
     format!("h:{per_s:.3}:{median:.3}:{spread:.2}:{most:.1}")
 }
 
-fn holds(kind: &str, length: f64, seed: u64) -> Vec<(f64, f64)> {
+pub fn holds(kind: &str, length: f64, seed: u64) -> Vec<(f64, f64)> {
     let mut draws = draws(seed, "holds");
     let at = |rate: f64| poisson(rate, length, seed, "hold");
     let mut all: Vec<(f64, f64)> = match kind {
@@ -104,7 +125,7 @@ fn starts(intended: &[f64], holds: &[(f64, f64)], send: f64, tick: f64) -> Vec<f
 }
 
 /// When it is read: not in a hold-up.
-fn read(ended: f64, holds: &[(f64, f64)]) -> f64 {
+pub fn read(ended: f64, holds: &[(f64, f64)]) -> f64 {
     let i = holds.partition_point(|h| h.0 <= ended);
     i.checked_sub(1).map_or(ended, |i| ended.max(holds[i].0 + holds[i].1))
 }
@@ -141,15 +162,16 @@ fn busy(intended: &[f64], target: &Target, cost: f64) -> (Vec<f64>, Vec<f64>, Ve
     unreachable!()
 }
 
-fn ns(seconds: f64) -> Nanos {
+pub fn ns(seconds: f64) -> Nanos {
     Nanos((seconds * 1e9).round() as i64)
 }
 
-/// One run. Without stamps, a response is known to have come when it was read.
+/// One run. Without stamps, a response is known to have come when it was read. A target may be named with a plan: `mm1.5 constant`.
 pub fn play(name: &str, kind: &str, rate: f64, length: f64, way: f64, stamped: bool, seed: u64) -> Seen {
     let hash = Fnv1a::new().with(format!("{name} {kind} {rate} {length}").as_bytes()).value();
     let seed = seed.wrapping_mul(0x9e37_79b9).wrapping_add(hash);
-    let intended = poisson(rate, length, seed, "gap");
+    let (name, plan) = name.split_once(' ').unwrap_or((name, ""));
+    let intended = due(plan, rate, length, seed);
     let target = Target::new(name, rate, intended.len(), way, seed);
     let holds = holds(kind, length, seed);
     let send = if kind == "saturated" { 0.8 / rate } else { 5e-6 };
@@ -177,6 +199,18 @@ pub fn play(name: &str, kind: &str, rate: f64, length: f64, way: f64, stamped: b
             (started, ends, refused, done, target.play(&intended))
         }
     };
+    let (mut ends, mut done, mut refused, mut truth) = (ends, done, refused, truth);
+    if let Some(limit) = target.given_up() {
+        for i in 0..intended.len() {
+            let by = starts[i] + limit;
+            refused[i] = ends[i] > by;
+            (ends[i], done[i]) = (ends[i].min(by), done[i].min(by));
+            truth.1[i] = truth.0[i] > intended[i] + limit;
+            truth.0[i] = truth.0[i].min(intended[i] + limit);
+        }
+    }
+    // Who gives up is not turned away: the target goes on.
+    let served = target.given_up().is_some();
     let request = |i: usize| Request {
         intended: ns(intended[i]),
         started: ns(starts[i]),
@@ -184,7 +218,7 @@ pub fn play(name: &str, kind: &str, rate: f64, length: f64, way: f64, stamped: b
         done: ns(done[i]),
         stamped,
         ok: !refused[i],
-        fate: if refused[i] { Fate::Refused } else { Fate::Served },
+        fate: if refused[i] && !served { Fate::Refused } else { Fate::Served },
         counted: true,
     };
     let truth = intended.iter().zip(truth.0).zip(truth.1).map(|((t, d), lost)| (d - t, lost)).collect();
