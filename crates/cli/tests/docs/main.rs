@@ -3,6 +3,7 @@
 //! `HEADWAY_DOCS=write cargo test -p headway --test docs` writes it anew.
 
 mod architecture;
+mod links;
 mod words;
 
 use std::fs;

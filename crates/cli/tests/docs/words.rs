@@ -25,8 +25,14 @@ fn root() -> PathBuf {
 fn documents() -> Vec<(String, String)> {
     let mut paths: Vec<PathBuf> =
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(PathBuf::from).into();
-    let folders =
-        ["docs", "docs/decisions", "crates/report/tests/golden", "crates/workload/tests/scenario/snapshots"];
+    let folders = [
+        "docs",
+        "docs/start",
+        "docs/do",
+        "docs/decisions",
+        "crates/report/tests/golden",
+        "crates/workload/tests/scenario/snapshots",
+    ];
     for folder in folders {
         let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
         let pages = entries.map(|name| Path::new(folder).join(name));

@@ -56,7 +56,7 @@ fn table<'a>(
         Column::number(narrow(name(pair.other)), 11),
         Column::number("change", 9),
         Column::number("95 % interval", 19),
-        Column::word("difference", 12),
+        Column::word("difference", 13),
         Column::number("absolute [95 % interval]", 0),
         Column::number("n", 0),
     ];
