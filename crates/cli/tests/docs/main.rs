@@ -1,6 +1,6 @@
 //! `docs/reference.md` is derived from the registries: what is registered is documented, and nothing else.
 //!
-//! `HEADWAY_DOCS=write cargo test -p headway --test docs` writes it anew.
+//! `HEADWAY_DOCS=write cargo test -p headway-cli --test docs` writes it anew.
 
 mod architecture;
 mod links;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 fn reference() -> String {
     let mut out = String::from(
-        "# Reference\n\nDerived from the registries in the code by `HEADWAY_DOCS=write cargo test -p headway --test docs`; do not edit.\n",
+        "# Reference\n\nDerived from the registries in the code by `HEADWAY_DOCS=write cargo test -p headway-cli --test docs`; do not edit.\n",
     );
     out.push_str("\n## Arrival processes\n\n`--arrivals PROCESS`; gaps are scaled to the rate.\n\n| process | what it is |\n|---|---|\n");
     for family in headway_workload::arrivals::ALL {

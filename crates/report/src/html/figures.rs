@@ -120,9 +120,7 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
         caption.push_str(" Hatched: warm-up, sent and not counted.");
     }
     if words::reasons(summary).iter().any(|reason| !reason.at.is_empty()) {
-        caption.push_str(
-            " Shaded and numbered: when the findings above took place; ticks where that was short.",
-        );
+        caption.push_str(" Shaded and numbered: when the findings took place; ticks where that was short.");
     }
     if stalls > 0 {
         caption.push_str(&format!(

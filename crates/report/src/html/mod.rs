@@ -131,6 +131,7 @@ fn sections(page: &mut Markup, summary: &Summary) {
         part.iter().for_each(|part| content::section(page, part));
     };
     figures::over_time(page, summary);
+    verdict::findings_below(page, summary);
     rates::statuses(page, summary);
     rates::failures(page, summary);
     show(page, run_content::outcomes(summary));

@@ -71,7 +71,7 @@ fn of_run(summary: &Summary) -> Vec<Tile> {
         let sent = dash(summary.rate.bytes_sent, |sent| format!("{}/s", size(sent)));
         tiles.push(("Bytes received", format!("{}/s", size(received)), format!("{sent} sent")));
     }
-    tiles.push(("Release lag p99", dash(summary.lag.p99, time), "the generator's own lateness".into()));
+    tiles.push(("Send lag p99", dash(summary.lag.p99, time), "the generator's own lateness".into()));
     // What nothing watched, as in a simulation, has no worker.
     if summary.generator.is_some() {
         let busiest = words::busiest_worker(summary).map_or("-".into(), |[handling, ..]| share(handling));

@@ -1,4 +1,4 @@
-//! The top of the page: what was run, and the verdict with everything that a reader must know.
+//! The top of the page: what was run, and the verdict; and what else a reader must know, which a run shows below its response times.
 
 use super::audit;
 use super::markup::{Markup, tone_class};
@@ -17,7 +17,7 @@ pub(super) fn header(page: &mut Markup, summary: &Summary) {
     page.raw("</header>\n");
 }
 
-/// Both answers and how the requests ended, then every finding.
+/// How the requests ended and both answers; of an audit every finding.
 pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
     let load = words::load(summary);
     let audited = summary.audit.is_some();
@@ -39,20 +39,39 @@ pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
         if summary.verdict.load.is_some() || summary.plan.is_some() {
             answer(page, "Sent as expected?", &load);
         }
+        answer(page, "Answered?", &words::answers(summary));
+        thresholds(page, summary);
     } else {
+        answer(page, "Answered?", &words::answers(summary));
+        thresholds(page, summary);
         answer(page, "Sent as specified?", &load);
         answer(page, "Like independent users?", &words::pattern(summary));
-    }
-    answer(page, "Answered?", &words::answers(summary));
-    if let Some(thresholds) = words::thresholds::answer(summary) {
-        answer(page, "Within thresholds?", &thresholds);
     }
     page.raw("</div>\n");
     if let Some(text) = words::interruption(summary) {
         page.element("p", "warn", &text);
     }
+    if audited && !words::reasons(summary).is_empty() {
+        page.raw("<h3>Findings</h3>\n");
+        findings(page, summary);
+    }
+    page.raw("</section>\n");
+}
+
+/// Every finding of a run.
+pub(super) fn findings_below(page: &mut Markup, summary: &Summary) {
+    if words::reasons(summary).is_empty() {
+        return;
+    }
+    page.raw("<section id=\"findings\" aria-labelledby=\"findings-title\">\n<h2 id=\"findings-title\">Findings</h2>\n");
     findings(page, summary);
     page.raw("</section>\n");
+}
+
+fn thresholds(page: &mut Markup, summary: &Summary) {
+    if let Some(thresholds) = words::thresholds::answer(summary) {
+        answer(page, "Within thresholds?", &thresholds);
+    }
 }
 
 fn edge(tone: Tone) -> &'static str {
@@ -73,10 +92,7 @@ fn answer(page: &mut Markup, question: &str, answer: &Answer) {
 
 fn findings(page: &mut Markup, summary: &Summary) {
     let reasons = words::reasons(summary);
-    if reasons.is_empty() {
-        return;
-    }
-    page.raw("<h3>Findings</h3>\n<ol class=\"findings\">\n");
+    page.raw("<ol class=\"findings\">\n");
     for reason in &reasons {
         let (word, tone) = words::severity(reason.severity);
         page.raw("<li").attribute("class", &format!("edge-{}", edge(tone))).raw(">\n<p>");

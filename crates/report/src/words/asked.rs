@@ -68,7 +68,7 @@ pub fn subject(summary: &Summary) -> String {
         let measured = if kind(summary) == Kind::FixedWork { "in all" } else { "measured" };
         parts.push(format!("{} {measured}", time(length)));
     }
-    parts.extend(summary.started_at.clone());
+    parts.extend(summary.started_at.as_deref().map(to_the_millisecond));
     let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
     format!("{name}: {}", parts.join(", "))
 }
@@ -100,6 +100,14 @@ pub fn strays(strays: &Strays) -> String {
         count(reordered),
         plural(unexpected, "datagram"),
     )
+}
+
+/// `2026-11-28T13:51:19.159Z` of `2026-11-28T13:51:19.159846389Z`.
+pub(super) fn to_the_millisecond(stamp: &str) -> String {
+    let Some((seconds, fraction)) = stamp.split_once('.') else { return stamp.to_owned() };
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, zone) = fraction.split_at(digits);
+    format!("{seconds}.{}{zone}", digits.get(..3).unwrap_or(digits))
 }
 
 /// The load in a few words: `sessions at 20.0/s, poisson, 11 requests each`.
@@ -562,5 +570,12 @@ mod tests {
         assert_eq!(asked(&summary), None);
         summary.rate.offered = Some(500.0);
         assert_eq!(asked(&summary), Some(40_000));
+    }
+
+    #[test]
+    fn a_stamp_is_shown_to_the_millisecond() {
+        assert_eq!(to_the_millisecond("2026-11-28T13:51:19.159846389Z"), "2026-11-28T13:51:19.159Z");
+        assert_eq!(to_the_millisecond("2026-11-28T13:51:19.1+01:00"), "2026-11-28T13:51:19.1+01:00");
+        assert_eq!(to_the_millisecond("2026-11-28T13:51:19Z"), "2026-11-28T13:51:19Z");
     }
 }

@@ -205,7 +205,8 @@ fn counted(rows: &[&FailureReason]) -> Vec<String> {
 /// What was run, without the date.
 pub fn subject(summary: &Summary) -> String {
     let subject = asked::subject(summary);
-    let date = summary.started_at.as_ref().and_then(|date| subject.strip_suffix(&format!(", {date}")));
+    let date = summary.started_at.as_deref().map(asked::to_the_millisecond);
+    let date = date.and_then(|date| subject.strip_suffix(&format!(", {date}")));
     date.unwrap_or(&subject).to_owned()
 }
 
