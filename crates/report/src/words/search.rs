@@ -120,14 +120,21 @@ pub fn headline(found: &Found) -> Sentence {
             let knee = about(found, found.estimate, found.interval);
             sentence(Tone::Good, format!("{demand} up to {knee}{half}"))
         }
-        Outcome::Budget => sentence(
-            Tone::Warn,
-            format!(
-                "the budget of {} ended before the knee was known to +-{}: {known}",
-                time(found.budget_s),
-                chosen_share(found.precision)
-            ),
-        ),
+        Outcome::Budget => {
+            let budget = time(found.budget_s);
+            let text = match found.reached.filter(|reached| *reached <= found.precision) {
+                // So narrow an interval of few trials may be one by chance.
+                Some(half) => format!(
+                    "the budget of {budget} ended before more trials confirmed it: {known}, +-{}",
+                    share(half)
+                ),
+                None => format!(
+                    "the budget of {budget} ended before the knee was known to +-{}: {known}",
+                    chosen_share(found.precision)
+                ),
+            };
+            sentence(Tone::Warn, text)
+        }
         Outcome::Interrupted => sentence(Tone::Warn, format!("interrupted: {known}")),
         Outcome::Never if let Some(threshold) = alone(found) => sentence(
             Tone::Bad,
