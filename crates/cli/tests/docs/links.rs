@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// Pages that users read: README.md, CHANGELOG.md, and docs/ with its folders.
-fn pages() -> BTreeMap<PathBuf, String> {
+pub fn pages() -> BTreeMap<PathBuf, String> {
     let mut paths: Vec<PathBuf> =
         ["README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(PathBuf::from).into();
     for folder in ["docs", "docs/start", "docs/do", "docs/decisions"] {

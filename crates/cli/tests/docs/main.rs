@@ -3,6 +3,7 @@
 //! `HEADWAY_DOCS=write cargo test -p headway-cli --test docs` writes it anew.
 
 mod architecture;
+mod flags;
 mod links;
 mod words;
 
