@@ -159,6 +159,11 @@ impl StampReader {
             Shape::Time => Clock::Relative,
             _ => Clock::Unix,
         };
+        StampReader::of_clock(shape, zone, clock)
+    }
+
+    /// Instants of that shape that count from there.
+    pub(crate) fn of_clock(shape: Shape, zone: TimeZone, clock: Clock) -> StampReader {
         StampReader { shape, clock, zone, minute: None, places: 0, day: DAY, before: None, guessed: None }
     }
 
