@@ -7,6 +7,7 @@
 mod json;
 pub(super) mod layout;
 mod reader;
+mod row;
 mod spec;
 mod table;
 mod words;
