@@ -204,6 +204,31 @@ impl Csv {
     }
 }
 
+/// A row that is put together field by field.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Cells {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Cells {
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    pub(crate) fn push(&mut self, field: &[u8]) {
+        self.text.extend_from_slice(field);
+        self.ends.push(self.text.len());
+        self.text.push(0);
+    }
+
+    /// The fields so far, of the row that stands so in the file.
+    pub(crate) fn fields<'a>(&'a self, raw: &'a [u8]) -> Fields<'a> {
+        Fields { raw, text: &self.text, ends: &self.ends }
+    }
+}
+
 /// What stands at the beginning of some bytes.
 enum Quoted {
     /// A row that ends in the line feed at `feed` (none: at the end of the file), so many lines long.

@@ -7,6 +7,7 @@
 use crate::format::Clock;
 use crate::numbers::{decimal, int, places};
 use headway_base::Nanos;
+use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
@@ -137,7 +138,7 @@ type Minute = ([i16; 5], Option<i64>);
 pub(crate) struct StampReader {
     shape: Shape,
     clock: Clock,
-    zone: TimeZone,
+    zone: LocalTime,
     /// A minute of a day in a zone, and when it began.
     minute: Option<(Minute, i64)>,
     /// Most digits behind the point so far.
@@ -159,6 +160,12 @@ impl StampReader {
             Shape::Time => Clock::Relative,
             _ => Clock::Unix,
         };
+        StampReader::of_clock(shape, zone, clock)
+    }
+
+    /// Instants of that shape that count from there.
+    pub(crate) fn of_clock(shape: Shape, zone: TimeZone, clock: Clock) -> StampReader {
+        let zone = LocalTime::new(zone);
         StampReader { shape, clock, zone, minute: None, places: 0, day: DAY, before: None, guessed: None }
     }
 
@@ -253,13 +260,13 @@ impl StampReader {
     }
 
     /// When a minute began, in seconds since 1970.
-    fn begin(&self, [year, month, day, hour, minute]: [i16; 5], offset: Option<i64>) -> Option<i64> {
+    fn begin(&mut self, [year, month, day, hour, minute]: [i16; 5], offset: Option<i64>) -> Option<i64> {
         let small = |n: i16| i8::try_from(n).ok();
         let local =
             DateTime::new(year, small(month)?, small(day)?, small(hour)?, small(minute)?, 0, 0).ok()?;
         match offset {
             Some(offset) => Some(TimeZone::UTC.to_timestamp(local).ok()?.as_second() - offset),
-            None => Some(self.zone.to_timestamp(local).ok()?.as_second()),
+            None => self.zone.instant(local).map(|at| at.as_second()),
         }
     }
 
@@ -293,11 +300,40 @@ impl StampReader {
                     Day::Dmy => "day first",
                     Day::Mdy => "month first",
                 };
-                let zone = self.zone.iana_name().unwrap_or("the zone given");
+                let zone = self.zone.zone.iana_name().unwrap_or("the zone given");
                 let by_look = if self.guessed.is_some() { " by their look" } else { "" };
                 format!("dates, {order}{by_look}, in {zone} where they name no zone")
             }
         }
+    }
+}
+
+/// Local times without an offset, in the order of rows: of an hour that comes twice, when summer time ends, the order tells which one it
+/// is.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalTime {
+    zone: TimeZone,
+    /// The latest instant so far.
+    latest: Option<Timestamp>,
+}
+
+impl LocalTime {
+    pub(crate) fn new(zone: TimeZone) -> LocalTime {
+        LocalTime { zone, latest: None }
+    }
+
+    /// When it is that time in the zone.
+    pub(crate) fn instant(&mut self, local: DateTime) -> Option<Timestamp> {
+        let both = self.zone.to_ambiguous_timestamp(local);
+        let again = both.is_ambiguous().then(|| both.clone().later().ok()).flatten();
+        let at = both.compatible().ok()?;
+        let at = match (again, self.latest) {
+            // The nearer to the row before.
+            (Some(again), Some(latest)) if again.duration_since(latest) <= latest.duration_since(at) => again,
+            _ => at,
+        };
+        self.latest = self.latest.max(Some(at));
+        Some(at)
     }
 }
 
@@ -409,7 +445,6 @@ fn offset(text: &[u8]) -> Option<Option<i64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jiff::Timestamp;
     use proptest::prelude::*;
 
     fn read(text: &str, zone: &str) -> Option<(i64, i64)> {
@@ -480,6 +515,36 @@ mod tests {
         ] {
             assert_eq!(read(&fine).0, [true, true], "{fine:?}");
         }
+    }
+
+    /// Summer time ended in Berlin at 03:00 on 29 October 2023, which was 02:00 again.
+    #[test]
+    fn the_order_of_rows_tells_the_hour_that_comes_twice() {
+        const AGAIN: i64 = 1_698_541_200;
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let first = b"2023-10-29 01:59:59";
+        let mut stamps = StampReader::new(Shape::guess(first).unwrap(), zone.clone(), first);
+        for (text, since) in [
+            ("2023-10-29 01:59:59", -3601),
+            ("2023-10-29 02:00:00", -3600),
+            ("2023-10-29 02:40:00", -1200),
+            ("2023-10-29 02:59:59", -1),
+            ("2023-10-29 02:00:01", 1),
+            // A row that comes late.
+            ("2023-10-29 02:59:58", -2),
+            ("2023-10-29 02:30:00", 1800),
+            ("2023-10-29 02:59:00", 3540),
+            ("2023-10-29 03:00:00", 3600),
+        ] {
+            let at = stamps.read(text.as_bytes()).map(|at| at.0 / 1_000_000_000 - AGAIN);
+            assert_eq!(at, Some(since), "{text}");
+        }
+        // A gap in spring is no hour that comes twice.
+        let mut local = LocalTime::new(zone);
+        let noon: DateTime = "2023-03-26T12:00:00".parse().unwrap();
+        local.instant(noon);
+        let gap: DateTime = "2023-03-26T02:30:00".parse().unwrap();
+        assert_eq!(local.instant(gap).unwrap().to_string(), "2023-03-26T01:30:00Z");
     }
 
     #[test]

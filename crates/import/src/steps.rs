@@ -10,6 +10,8 @@ use headway_base::{Kind, Nanos, Record};
 const ROWS: u32 = 20;
 /// Smallest step that is reported: clocks are disciplined by milliseconds all the time.
 const LEAST: Nanos = Nanos::from_secs(2);
+/// A step is seen from a row that came late to one that came early.
+const ABOUT_AN_HOUR_S: f64 = 60.0;
 /// A file with more steps than this is not in the order of time, which is another matter.
 const MOST: usize = 10;
 
@@ -62,8 +64,10 @@ impl Steps {
                 .found
                 .iter()
                 .map(|(row, back)| {
+                    let hour = (back.as_secs_f64() - 3600.0).abs() < ABOUT_AN_HOUR_S;
+                    let summer = if hour { ", or summer time ended (--zone names the zone of the stamps)" } else { "" };
                     format!(
-                        "From its row {row} on stamps lie {:.1} s before those of earlier rows: the clock was set back, or \
+                        "From its row {row} on stamps lie {:.1} s before those of earlier rows: the clock was set back{summer}, or \
                          several logs follow one another. Rows are judged by their stamps.",
                         back.as_secs_f64()
                     )

@@ -4,7 +4,7 @@ use super::{ReportFiles, Tolerance, parse_seed};
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_base::units::{self, UnitError};
 use headway_base::{Lateness, Nanos};
-use headway_engine::audit::Expect;
+use headway_engine::audit::{Begin, Expect};
 use headway_workload::Process;
 use jiff::tz::TimeZone;
 use std::path::PathBuf;
@@ -16,9 +16,10 @@ pub struct AuditArgs {
     /// Results files, access logs, run folders, - for standard input; several are merged by time, each as one generator
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Judge only rows that started at least this long after the first start of all
-    #[arg(long, value_parser = units::parse_time, default_value = "0s", value_name = "TIME", help_heading = "Which rows")]
-    pub from: Nanos,
+    /// Judge only rows that started at least this long after the first start of all, or not before this date or time of
+    /// day in --zone: 30s, 14:05, 2026-11-28T14:05, '2026-11-28 14:05:30'
+    #[arg(long, value_parser = Begin::parse, default_value = "0s", value_name = "TIME", help_heading = "Which rows")]
+    pub from: Begin,
     /// Judge only rows that started at most this long after --from
     #[arg(long = "for", value_parser = units::parse_time, value_name = "TIME", help_heading = "Which rows")]
     pub span: Option<Nanos>,

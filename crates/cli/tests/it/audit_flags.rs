@@ -5,6 +5,7 @@ use clap::Parser;
 use headway_base::Nanos;
 use headway_cli::args::{Args, Command};
 use headway_cli::settings::AuditSettings;
+use headway_engine::audit::Begin;
 use headway_stats::summary::Stream;
 
 fn resolve(line: &str) -> Result<AuditSettings> {
@@ -26,7 +27,9 @@ fn flags_become_settings() {
     )
     .unwrap()
     .spec;
-    assert_eq!((s.from, s.span), (Nanos::from_secs(120), Some(Nanos::from_secs(1200))));
+    assert_eq!((s.from, s.span), (Begin::After(Nanos::from_secs(120)), Some(Nanos::from_secs(1200))));
+    let s = resolve("a.csv --from 2026-11-28T14:05 --for 10m").unwrap().spec;
+    assert_eq!((s.from, s.span), (Begin::parse("2026-11-28 14:05:00").unwrap(), Some(Nanos::from_secs(600))));
     assert_eq!((s.stamps, s.stream), (Some(headway_import::Stamps::End), Some(Stream::Requests)));
     assert_eq!((s.by_threads.as_slice(), s.seed), (&[1, 5, 50][..], 3));
     assert_eq!(s.percentiles, [90.0, 95.0, 99.0]);
@@ -43,6 +46,7 @@ fn what_cannot_be_says_what_could() {
     assert!(error("- -").contains("every request would count twice"));
     assert!(error("a.csv --for 0s").contains("above zero"));
     assert!(error("a.csv --from 5").contains("a time"));
+    assert!(error("a.csv --from 28.11.2026T14:05").contains("2026-11-28T14:05"));
     assert!(error("a.csv --json Cargo.toml").contains("never overwritten"));
     assert!(error("a.csv --html Cargo.toml").contains("never overwritten"));
     assert!(error("a.csv --csv src").contains("not empty"));

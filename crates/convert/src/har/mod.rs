@@ -6,6 +6,7 @@
 
 mod body;
 mod cookies;
+mod keys;
 mod read;
 mod think;
 
@@ -35,7 +36,7 @@ pub struct Choices {
 /// # Errors
 /// What is no HAR file, an origin that is asked for and not in it, or nothing of it is left to send.
 pub fn scenario(text: &str, choices: &Choices) -> Result<Converted> {
-    let Recording { creator, entries } = read::read(text)?;
+    let Recording { creator, entries, unread } = read::read(text)?;
     let mut left_out = LeftOut::default();
     let mut candidates = Vec::new();
     for entry in &entries {
@@ -95,6 +96,7 @@ pub fn scenario(text: &str, choices: &Choices) -> Result<Converted> {
             .to_owned(),
     );
     draft.warnings = left_out.told();
+    draft.warnings.extend(unread);
     draft.finish()
 }
 

@@ -13,6 +13,8 @@ pub(super) struct Recording {
     pub creator: Option<String>,
     /// In the order of their starts.
     pub entries: Vec<Entry>,
+    /// What it holds that is not read.
+    pub unread: Option<String>,
 }
 
 /// A request and its answer.
@@ -80,7 +82,7 @@ pub(super) fn read(text: &str) -> Result<Recording> {
         let version = har["log"]["creator"]["version"].as_str().unwrap_or_default();
         format!("{name} {version}").trim().to_owned()
     });
-    Ok(Recording { creator, entries: read })
+    Ok(Recording { creator, entries: read, unread: super::keys::unread(&har) })
 }
 
 fn entry(number: usize, value: &Value) -> Result<Entry> {

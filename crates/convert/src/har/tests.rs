@@ -436,3 +436,29 @@ fn a_request_that_was_aborted_needs_no_time() {
     let error = scenario(&har(&[answered]), &Choices::default()).err().unwrap();
     assert!(format!("{error:#}").contains("time is missing"), "{error:#}");
 }
+
+/// Each key of a recording is read, known to send nothing, or reported.
+#[test]
+fn what_nobody_reads_is_reported() {
+    let mut first = page(0, 10, "http://a.org/");
+    first["_priority"] = json!("High");
+    first["request"]["queryString"] = json!([]);
+    first["request"]["authentication"] = json!({"scheme": "digest"});
+    header(&mut first, "request", "Accept", "*/*");
+    let mut second = entry(20, 10, "POST", "http://a.org/", 200, "text/html");
+    second["request"]["authentication"] = json!(null);
+    second["request"]["postData"] = json!({"mimeType": "text/plain", "text": "a", "compression": 3});
+    let mut third = page(40, 10, "http://a.org/found");
+    third["request"]["queryString"] = json!([{"name": "q", "value": "x"}]);
+    let reported = |entries: &[Value]| -> Vec<String> {
+        converted(entries).notes.into_iter().filter(|note| note.starts_with("Not read")).collect()
+    };
+    assert_eq!(
+        reported(&[first, second, third]),
+        [
+            "Not read: request.authentication (2 times), request.postData.compression (1 time), request.queryString beside a URL without a \
+          query (1 time)."
+        ]
+    );
+    assert!(reported(&[page(0, 10, "http://a.org/?q=x")]).is_empty());
+}

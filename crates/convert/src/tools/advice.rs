@@ -241,6 +241,8 @@ fn part_flag(part: Part) -> &'static str {
         Part::Spawn => "--ramp",
         Part::Cap => "-c",
         Part::Http1 => "--http1.1",
+        Part::Http2 => "--http2",
+        Part::Stages => "--phases",
         Part::Base | Part::Targets => "",
     }
 }
@@ -270,7 +272,8 @@ fn equivalent(row: &Row, given: Option<&str>) -> String {
             Part::Streams => {
                 format!("--streams {n} --pool shared, with -u N, connections times requests in flight")
             }
-            Part::Http1 => "--http1.1".to_owned(),
+            Part::Http1 | Part::Http2 => part_flag(part).to_owned(),
+            Part::Stages => "--phases '{ ramp: TIME, to: N }', of closed users of a scenario".to_owned(),
             Part::Spawn => "--ramp TIME, in which all of them begin".to_owned(),
             Part::RateOfRequests => "-R RATE".to_owned(),
             Part::Base => "the URL itself".to_owned(),

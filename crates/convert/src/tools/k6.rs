@@ -21,15 +21,7 @@ pub(super) static K6: Tool = Tool {
         Row::new("u", "vus", "10", "virtual users", Meaning::Load(Part::Users)),
         Row::new("d", "duration", "30s", LENGTH, Meaning::Load(Part::Duration)),
         Row::new("i", "iterations", "100", "rounds of the script", Meaning::Load(Part::Requests)),
-        Row::new(
-            "s",
-            "stage",
-            "30s:10",
-            "a stage: length and users",
-            Meaning::Cannot(
-                "stages are the phases of a scenario: users: { closed: { count: 10 }, phases: [ { ramp: 30s, to: 10 } ] }",
-            ),
-        ),
+        Row::new("s", "stage", "30s:10", "a stage: length and users", Meaning::Load(Part::Stages)),
         Row::new("", "execution-segment", "0:1/2", "a part of the load", NO_WORKERS),
         Row::new("", "execution-segment-sequence", "0,1/2,1", "the parts of the load", NO_WORKERS),
         Row::new("p", "paused", "", "begin paused", CONTROL),

@@ -2,7 +2,7 @@
 
 use super::value::time;
 use super::{Part, Style, Takes, Tool};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::units::{self, parse_count, parse_rate};
 use headway_base::{Nanos, Rate};
 
@@ -17,6 +17,9 @@ pub(super) struct Asked {
     warmup: Option<String>,
     streams: Option<u64>,
     http1: bool,
+    http2: bool,
+    /// As phases of a scenario.
+    stages: Vec<String>,
     spawn: Option<f64>,
     cap: Option<u64>,
     rate_of_requests: bool,
@@ -47,6 +50,12 @@ impl Asked {
             Part::Cap => self.cap = Some(count()?),
             Part::Streams => self.streams = Some(count()?),
             Part::Http1 => self.http1 = true,
+            Part::Http2 => self.http2 = true,
+            Part::Stages => {
+                for stage in text.split(',') {
+                    self.stages.push(phase(stage)?);
+                }
+            }
             Part::Requests => self.requests = Some(count()?),
             Part::Rate => self.rate = Some(total(text)?),
             Part::RateEach => self.rate_each = Some(units::parse_number(text)?),
@@ -85,6 +94,9 @@ impl Asked {
         }
         if self.http1 {
             self.streams = None;
+        }
+        if tool.name == "oha" && !self.http2 && self.streams.take().is_some_and(|streams| streams > 1) {
+            notes.push("-p of oha does nothing without --http2, and is left out".to_owned());
         }
         let users = self.users.unwrap_or(1).saturating_mul(self.streams.unwrap_or(1));
         let mut flags = Vec::new();
@@ -129,6 +141,9 @@ impl Asked {
         }
         if let Some(duration) = self.duration {
             flag("-d", duration);
+        }
+        if self.http2 {
+            flags.push("--http2".to_owned());
         }
         if tool.name == "h2load" {
             flags.push(if self.http1 { "--http1.1" } else { "--http2" }.to_owned());
@@ -263,9 +278,16 @@ impl Asked {
         if let Some(Total { text, per_second: Some(_) }) = &self.rate {
             flag("-R", text.clone());
             notes.push("--rps of k6 bounds the requests of users who wait for their responses; -R is the rate of sessions that arrive, whatever the responses".to_owned());
-        } else if let Some(users) = self.users {
+        } else if let Some(users) = self.users.filter(|_| self.stages.is_empty()) {
             flag("-u", users.to_string());
             notes.push("-u is the load: users who go through the steps again and again, each waiting for its responses (closed: { count: ... } in the scenario)".to_owned());
+        }
+        if !self.stages.is_empty() {
+            flag("--phases", self.stages.join(", "));
+            notes.push(format!(
+                "--phases are the stages: of users who go through the steps again and again, so write closed: {{ count: {} }} in the scenario",
+                self.users.unwrap_or(1)
+            ));
         }
         if let Some(n) = self.requests {
             flag("-n", n.to_string());
@@ -290,6 +312,17 @@ impl Asked {
         }
         flags
     }
+}
+
+/// A stage of k6 as a phase: the number of users goes from what it was to that of the stage over its length.
+fn phase(stage: &str) -> Result<String> {
+    let wrong = || anyhow!("'{stage}' is no stage: a length and a number of users such as 30s:10");
+    let (length, users) = stage.trim().split_once(':').ok_or_else(wrong)?;
+    let users = parse_count(users)?;
+    if units::parse_time(length)? == Nanos::ZERO {
+        bail!("'{stage}' is a jump, which phases do not have: a stage of 1s is nearly that");
+    }
+    Ok(format!("{{ ramp: {length}, to: {users} }}"))
 }
 
 /// A rate; zero is as fast as possible in vegeta, fortio and oha.

@@ -163,6 +163,10 @@ pub enum Part {
     Streams,
     /// A switch: HTTP/1.1, one request at a time on a connection.
     Http1,
+    /// A switch: HTTP/2, without which a tool has one request at a time on a connection.
+    Http2,
+    /// Lengths and numbers of users, `30s:10,1m:20`.
+    Stages,
     /// Users who begin in a second.
     Spawn,
     /// Connection cap at a rate.

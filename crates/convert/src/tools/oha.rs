@@ -20,9 +20,7 @@ pub(super) static OHA: Tool = Tool {
             "",
             "2",
             "requests in flight on each connection of HTTP/2",
-            Meaning::Cannot(
-                "-u N users of -c N connections with --streams N --pool shared --http2 are that: as many users as connections times streams",
-            ),
+            Meaning::Load(Part::Streams),
         ),
         Row::new(
             "w",
@@ -112,7 +110,7 @@ pub(super) static OHA: Tool = Tool {
             VERSION,
             Meaning::Cannot("--http2 or --http1.1 asks for one; without them HTTP/2 is offered with TLS"),
         ),
-        Row::new("", "http2", "", VERSION, HTTP2),
+        Row::new("", "http2", "", VERSION, Meaning::Load(Part::Http2)),
         Row::new("r", "redirect", "10", REDIRECTS, NO_REDIRECTS),
         Row::new("", "disable-keepalive", "", REUSE, CLOSED),
         Row::new(

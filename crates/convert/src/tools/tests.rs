@@ -352,3 +352,23 @@ fn scripts_of_other_tools_are_known_by_their_names() {
         [None, None, None]
     );
 }
+
+#[test]
+fn stages_of_k6_and_streams_of_oha_are_loads() {
+    let flags = |words: &str| {
+        let translated = translated(words);
+        (translated.words.join(" "), translated.notes.join("\n"))
+    };
+    let (words, notes) = flags("k6 run --stage 30s:10,1m:20 -s 10s:0 --vus 5 s.js");
+    assert!(
+        words.ends_with(
+            "scenario.yaml --phases { ramp: 30s, to: 10 }, { ramp: 1m, to: 20 }, { ramp: 10s, to: 0 }"
+        ),
+        "{words}"
+    );
+    assert!(notes.contains("closed: { count: 5 }"), "{notes}");
+    let (words, _) = flags("oha --http2 -c 10 -p 4 -n 100 http://127.0.0.1/");
+    assert!(words.ends_with("-u 40 -c 10 --streams 4 --pool shared -n 100 --http2"), "{words}");
+    let (words, notes) = flags("oha -c 10 -p 4 -n 100 http://127.0.0.1/");
+    assert!(words.ends_with("-u 10 -n 100") && notes.contains("nothing without --http2"), "{words}: {notes}");
+}

@@ -13,6 +13,7 @@
 //!
 //! Deliberately absent: the terminal's report and the exit code, which are the command's.
 
+mod begin;
 mod export;
 mod failed;
 mod files;
@@ -31,6 +32,7 @@ mod trace;
 mod unused;
 mod watch;
 
+pub use begin::Begin;
 pub use export::write_new;
 pub use spec::{AuditSpec, Dispersion, Expect, Exports, Shift};
 pub use trace::trace;

@@ -1,6 +1,7 @@
 //! From the first pass to the second: the stretch that is judged, the grid of the stamps, the rate, the expectation.
 
 use super::AuditSpec;
+use super::begin::Begin;
 use super::files::instant;
 use super::first_pass::{FileRead, Read, Starts};
 use super::second_pass::Chosen;
@@ -46,12 +47,14 @@ impl Stretch {
             read.load().find_map(|f| f.of(stream).survey.step(false).filter(|_| !ends(f, settings.shift)));
         let before = step.map_or(0, |step| (zero - step).0.rem_euclid(grid.0));
         let (first, zero) = (zero, zero - Nanos(before));
+        let from = settings.from.after(zero, (first, last), read.clock, &settings.options.zone)?;
         let last = last - zero;
-        let to = settings.span.map_or(last, |span| settings.from.saturating_add(span).min(last));
-        let selected = (settings.from > Nanos::ZERO || settings.span.is_some())
-            .then(|| [settings.from.as_secs_f64(), to.as_secs_f64()]);
-        let start = Nanos(settings.from.0.div_euclid(grid.0) * grid.0);
-        let start = if start < settings.from { start.saturating_add(grid) } else { start };
+        let to = settings.span.map_or(last, |span| from.saturating_add(span).min(last));
+        let from = from.max(Nanos::ZERO);
+        let selected = (settings.from != Begin::default() || settings.span.is_some())
+            .then(|| [from.as_secs_f64(), to.as_secs_f64()]);
+        let start = Nanos(from.0.div_euclid(grid.0) * grid.0);
+        let start = if start < from { start.saturating_add(grid) } else { start };
         // The step that begins at or before the last stamp belongs to it.
         let end = Nanos(to.0.div_euclid(grid.0) * grid.0).saturating_add(grid);
         Ok(Stretch { zero, first, measured: start..end.max(start), selected, grid, digit })

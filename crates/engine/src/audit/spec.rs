@@ -1,5 +1,6 @@
 //! The specification of an audit.
 
+use super::begin::Begin;
 use super::first_pass::Read;
 use crate::Error;
 use anyhow::anyhow;
@@ -22,8 +23,8 @@ pub struct AuditSpec {
     pub shift: Option<Shift>,
     /// Whether a file may hold more than 1 % unreadable rows.
     pub lenient: bool,
-    /// What is left out, from the first start on.
-    pub from: Nanos,
+    /// Where the rows that are judged begin.
+    pub from: Begin,
     /// Length of what is not left out; none: to the end.
     pub span: Option<Nanos>,
     /// Whether failed requests are left out.
@@ -109,7 +110,7 @@ impl AuditSpec {
             stamps: None,
             shift: None,
             lenient: false,
-            from: Nanos::ZERO,
+            from: Begin::default(),
             span: None,
             success_only: false,
             stream: None,
@@ -131,7 +132,7 @@ impl AuditSpec {
 
     /// Whether some rows may be left out.
     pub fn selects(&self) -> bool {
-        self.from > Nanos::ZERO || self.span.is_some() || self.success_only
+        self.from != Begin::default() || self.span.is_some() || self.success_only
     }
 
     /// Refuses pages that are no labels of the files.

@@ -30,11 +30,11 @@ proptest! {
         cut in 0usize..60,
     ) {
         let formats: [&dyn Format; 5] = [
-            &super::h2load::H2load,
-            &super::fortio_log::FortioLog,
-            &super::locust_requests::LocustRequests,
-            &super::headway_arrivals::HeadwayArrivals,
-            &super::headway_arrivals::HeadwayPlan,
+            &super::h2load::H2LOAD,
+            &super::fortio_log::FORTIO_LOG,
+            &super::locust_requests::LOCUST_REQUESTS,
+            &super::headway_arrivals::HEADWAY_ARRIVALS,
+            &super::headway_arrivals::HEADWAY_PLAN,
         ];
         super::refused::find(text.as_bytes());
         for format in formats {

@@ -20,6 +20,9 @@
 //! A request that never got a connection (refused, timed out while connecting) has zeros for all times: its start is not
 //! known, and its end is taken for it.
 //!
+//! People reduce these files to one metric. Where none of the first requests has all, what is there counts: the start is the end less
+//! that, and the file says what it lacks.
+//!
 //! `iteration_duration`, stamped at its end too, gives the sessions; `dropped_iterations` those that found no free
 //! virtual user. Deliberately absent: iterations that were interrupted (k6 does not write them), WebSockets, and custom
 //! metrics.
@@ -29,7 +32,7 @@ use crate::numbers::int;
 use crate::outcome;
 use crate::stamps::span;
 use crate::{Facts, Outcomes, Rows, Stamps};
-use headway_base::{Kind, Nanos, Outcome};
+use headway_base::{Kind, Nanos, Outcome, Record};
 
 /// Metrics of a request, in k6's order.
 const REQUESTS: u8 = 0;
@@ -125,9 +128,19 @@ pub(super) struct Samples {
     sessions: bool,
     dropped: u64,
     unconnected: u64,
+    /// Whether requests have all their rows, or the file is reduced to some metrics; none as long as neither has shown.
+    whole: Option<bool>,
+    /// Requests that lack some, with their lines, until it has.
+    held: Vec<(u64, Record)>,
+    /// Requests of which there is no `blocked`, and of these those without a `duration`.
+    without_blocked: u64,
+    without_duration: u64,
     /// Whether any row has the outcome of its request.
     told: bool,
 }
+
+/// So many requests without all their rows, and none with them, show a file that is reduced to some metrics.
+const ENOUGH: usize = 32;
 
 /// What is expected of an incomplete group of rows.
 const WHOLE_GROUP: &str =
@@ -178,14 +191,11 @@ impl Samples {
         }
     }
 
-    /// Ends the request whose samples were coming in; to be called at the end of the file.
+    /// Ends the request whose samples were coming in.
     #[inline]
     pub(super) fn close(&mut self, rows: &mut Rows) {
         let Some(open) = self.open.take() else { return };
         let seen = |number: u8| open.seen & (1 << number) != 0;
-        if !(seen(DURATION) && seen(BLOCKED)) {
-            return rows.bad(open.line, rows_label(rows, open.step).as_bytes(), WHOLE_GROUP);
-        }
         let value = |number: u8| Nanos(open.values[usize::from(number)]);
         let (duration, connecting, tls) = (value(DURATION), value(CONNECTING), value(TLS));
         let before = value(BLOCKED).max(connecting + tls);
@@ -202,7 +212,9 @@ impl Samples {
         if record.outcome != Outcome::Ok {
             record.repeat = open.message;
         }
-        if duration + before > Nanos::ZERO {
+        if !(seen(DURATION) && seen(BLOCKED)) {
+            record.sent = record.started;
+        } else if duration + before > Nanos::ZERO {
             record.sent = (open.end - duration).into();
             record.reused = connecting == Nanos::ZERO;
         } else if !record.outcome.answered() {
@@ -213,7 +225,47 @@ impl Samples {
         }
         record.connect = (connecting > Nanos::ZERO).then_some(connecting).into();
         record.tls = (tls > Nanos::ZERO).then_some(tls).into();
-        rows.records.push(record);
+        if seen(DURATION) && seen(BLOCKED) {
+            if self.whole.is_none() {
+                self.decide(true, rows);
+            }
+            return rows.records.push(record);
+        }
+        if self.whole == Some(true) {
+            return incomplete(open.line, record, rows);
+        }
+        self.without_blocked += u64::from(!seen(BLOCKED));
+        self.without_duration += u64::from(!seen(DURATION));
+        if self.whole == Some(false) {
+            return rows.records.push(record);
+        }
+        self.held.push((open.line, record));
+        if self.held.len() == ENOUGH {
+            self.decide(false, rows);
+        }
+    }
+
+    /// Whether requests have all their rows: then those that lacked some are damaged, else they are what the file has.
+    #[cold]
+    fn decide(&mut self, whole: bool, rows: &mut Rows) {
+        self.whole = Some(whole);
+        for (line, record) in self.held.drain(..) {
+            match whole {
+                true => incomplete(line, record, rows),
+                false => rows.records.push(record),
+            }
+        }
+        if whole {
+            (self.without_blocked, self.without_duration) = (0, 0);
+        }
+    }
+
+    /// Ends the file.
+    pub(super) fn finish(&mut self, rows: &mut Rows) {
+        self.close(rows);
+        if !self.held.is_empty() {
+            self.decide(false, rows);
+        }
     }
 
     #[cold]
@@ -264,6 +316,18 @@ impl Samples {
                 self.dropped
             ));
         }
+        if self.without_duration > 0 {
+            missing.push(format!(
+                "{} requests have no http_req_duration in it: their ends stand for their starts.",
+                self.without_duration
+            ));
+        } else if self.without_blocked > 0 {
+            missing.push(format!(
+                "{} requests have no http_req_blocked in it: how long they waited for a connection is not known, and their starts come \
+                 out later by that.",
+                self.without_blocked
+            ));
+        }
         if self.unconnected > 0 {
             missing.push(format!(
                 "{} requests never got a connection, and k6 tells no times of those: their starts are taken to be their ends.",
@@ -276,12 +340,18 @@ impl Samples {
             resolution,
             users: self.users,
             sessions: self.sessions,
-            ends: true,
+            ends: self.without_duration == 0,
             outcomes: if self.told { Outcomes::All } else { Outcomes::None },
             missing,
             ..Facts::default()
         }
     }
+}
+
+/// Notes a request whose rows are not all there.
+#[cold]
+fn incomplete(line: u64, record: Record, rows: &mut Rows) {
+    rows.bad(line, rows_label(rows, record.step).as_bytes(), WHOLE_GROUP);
 }
 
 fn rows_label(rows: &Rows, step: u16) -> String {

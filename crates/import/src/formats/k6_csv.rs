@@ -135,7 +135,7 @@ impl Reader for K6CsvReader {
             }
         }
         if last {
-            self.samples.close(rows);
+            self.samples.finish(rows);
         }
         self.passed = lines.passed();
         Ok(lines.taken())
@@ -260,6 +260,29 @@ mod tests {
         let (rows, _) = read(&text);
         let at: Vec<_> = rows.examples.iter().map(|e| e.line).collect();
         assert_eq!((rows.records.len(), rows.unreadable), (1, 4));
-        assert_eq!(at, [3, 2, 13, 14]);
+        assert_eq!(at, [3, 13, 14, 2]);
+    }
+
+    /// People keep one metric of these files.
+    #[test]
+    fn files_of_one_metric_are_read_as_far_as_it_goes() {
+        let times = ["20.000000", "3.000000", "0", "1", "2", "1", "0.000000"];
+        let text: String = (0..4).map(|i| group(&format!("179526549{i}"), times, GOOD)).collect();
+        let only = |metrics: &[&str]| {
+            let kept = |line: &&str| metrics.iter().any(|metric| line.starts_with(&format!("{metric},")));
+            let lines: Vec<&str> = text.lines().filter(kept).collect();
+            let (rows, facts) = read(&format!("{HEADER}{}\n", lines.join("\n")));
+            assert_eq!((rows.records.len(), rows.unreadable), (4, 0), "{metrics:?}: {:?}", rows.examples);
+            let ms: Vec<_> = rows.records.iter().map(|r| r.response().0 / 1_000_000).collect();
+            (ms, facts.ends, facts.missing)
+        };
+        let (ms, ends, missing) = only(&["http_req_duration"]);
+        assert_eq!((ms, ends), (vec![20; 4], true));
+        assert!(missing[0].starts_with("4 requests have no http_req_blocked in it: "), "{missing:?}");
+        let (ms, ends, missing) = only(&["http_reqs"]);
+        assert_eq!((ms, ends), (vec![0; 4], false));
+        assert!(missing[0].starts_with("4 requests have no http_req_duration in it: "), "{missing:?}");
+        let (ms, ends, missing) = only(&["http_reqs", "http_req_duration", "http_req_blocked"]);
+        assert_eq!((ms, ends, missing), (vec![23; 4], true, vec![]));
     }
 }

@@ -141,7 +141,7 @@ impl Reader for K6JsonReader {
             self.samples.push((number, raw), sample, || tags(&line.data), rows);
         }
         if last {
-            self.samples.close(rows);
+            self.samples.finish(rows);
         }
         self.passed = lines.passed();
         Ok(lines.taken())
@@ -214,15 +214,17 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_counted_with_its_line() {
         let text = [
-            point("http_reqs", "2026-11-21T12:51:36Z", "1", "\"tags\":{}"),
+            point("http_req_waiting", "2026-11-21T12:51:36Z", "1", "\"tags\":{}"),
+            point("http_req_duration", "2026-11-21T12:51:36.5Z", "1", "\"tags\":{}")
+                + &point("http_req_blocked", "2026-11-21T12:51:36.5Z", "0", "\"tags\":{}"),
             point("http_reqs", "yesterday", "1", "\"tags\":{}"),
             point("http_req_duration", "2026-11-21T12:51:37Z", "99999999999", "\"tags\":{}"),
             "{\"metric\":\"http_reqs\",\"type\":\"Po".to_owned(),
         ];
         let (rows, _) = read(&text.concat());
         let at: Vec<_> = rows.examples.iter().map(|e| e.line).collect();
-        assert_eq!(at, [2, 3, 4, 1]);
-        assert!(rows.records.is_empty());
+        assert_eq!(at, [4, 5, 6, 1]);
+        assert_eq!(rows.records.len(), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Adding one = copy a neighbour, add its module and one line to [`ALL`], add a sample to `tests/samples`.
 
 pub mod access_log;
+pub mod alb_log;
 pub mod answered_csv;
 pub mod columns;
 pub mod fortio_log;
@@ -30,7 +31,6 @@ mod jmeter_row;
 mod jmeter_transactions;
 mod k6;
 mod request;
-mod vegeta;
 
 use crate::format::Format;
 use crate::options::Options;
@@ -41,22 +41,23 @@ pub static ALL: &[&dyn Format] = &[
     &gatling_text::GatlingText,
     &jmeter_csv::JmeterCsv,
     &jmeter_xml::JmeterXml,
-    &locust_requests::LocustRequests,
-    &headway_arrivals::HeadwayArrivals,
-    &headway_arrivals::HeadwayPlan,
-    &fortio_log::FortioLog,
-    &h2load::H2load,
+    &locust_requests::LOCUST_REQUESTS,
+    &headway_arrivals::HEADWAY_ARRIVALS,
+    &headway_arrivals::HEADWAY_PLAN,
+    &fortio_log::FORTIO_LOG,
+    &h2load::H2LOAD,
     &answered_csv::HEY,
     &access_log::AccessLog,
-    &w3c::W3c,
-    &json_log::JsonLog,
+    &w3c::W3C,
+    &alb_log::ALB_LOG,
+    &json_log::JSON_LOG,
     &k6_csv::K6Csv,
     &k6_json::K6Json,
     &answered_csv::OHA,
     &oha_sqlite::OhaSqlite,
-    &vegeta_csv::VegetaCsv,
+    &vegeta_csv::VEGETA_CSV,
     &vegeta_gob::VegetaGob,
-    &vegeta_json::VegetaJson,
+    &vegeta_json::VEGETA_JSON,
     &columns::Columns,
 ];
 

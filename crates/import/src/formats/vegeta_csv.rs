@@ -1,102 +1,37 @@
 //! vegeta CSV, without a header: timestamp, code, latency, bytes out, bytes in, error, body, attack, seq, method, URL,
-//! headers; the body and the headers in base64. Older files end with `seq`.
+//! headers; the body and the headers in base64. Older files end with `seq`. What the stamps are is in `vegeta_gob::hits`.
 
-use super::vegeta::{self, Hit, Hits};
-use crate::lines::{Csv, Fields, Lines};
-use crate::numbers::int;
-use crate::{Error, Facts, Format, Options, Reader, Rows};
-use std::path::Path;
+use super::columns::layout::{Cut, Layout, PLAIN, Tabular};
+use headway_base::Nanos;
 
 /// vegeta CSV.
-pub struct VegetaCsv;
-
-/// Columns: all of them, and those of older files.
-const COLUMNS: [usize; 2] = [12, 9];
-
-impl Format for VegetaCsv {
-    fn name(&self) -> &'static str {
-        "vegeta-csv"
-    }
-
-    fn about(&self) -> &'static str {
-        "vegeta encode --to csv"
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let mut csv = Csv::new(b',');
-        let complete = head.contains(&b'\n');
-        csv.next(&mut Lines::new(head, !complete, 0)).is_some_and(|fields| {
-            COLUMNS.contains(&fields.len())
-                && fields.get(0).is_some_and(|stamp| matches!(stamp.len(), 18 | 19))
-                && hit(&fields).is_some()
-        })
-    }
-
-    fn reader(&self, _: &Path, _: &Options) -> Result<Box<dyn Reader>, Error> {
-        Ok(Box::new(VegetaCsvReader { csv: Csv::new(b','), passed: 0, hits: Hits::default() }))
-    }
-}
-
-struct VegetaCsvReader {
-    csv: Csv,
-    passed: u64,
-    hits: Hits,
-}
-
-fn hit<'a>(fields: &Fields<'a>) -> Option<Hit<'a>> {
-    if !COLUMNS.contains(&fields.len()) {
-        return None;
-    }
-    let count = |i: usize| int(fields.get(i)?).and_then(|n| u64::try_from(n).ok());
-    Some(Hit {
-        timestamp: int(fields.get(0)?)?,
-        code: u16::try_from(count(1)?).ok()?,
-        latency: int(fields.get(2)?)?,
-        bytes_out: count(3)?,
-        bytes_in: count(4)?,
-        error: fields.get(5)?,
-        seq: count(8)?,
-        method: fields.get(9).unwrap_or_default(),
-        url: fields.get(10).unwrap_or_default(),
-    })
-}
-
-impl Reader for VegetaCsvReader {
-    fn read(&mut self, bytes: &[u8], last: bool, rows: &mut Rows) -> Result<usize, Error> {
-        let mut lines = Lines::new(bytes, last, self.passed);
-        while let Some(fields) = self.csv.next(&mut lines) {
-            match hit(&fields) {
-                None => rows.bad(
-                    lines.line(),
-                    fields.raw(),
-                    "12 columns: timestamp, code, latency, bytes out, bytes in, error, body, attack, seq, method, URL, \
-                     headers",
-                ),
-                Some(hit) if self.hits.push(&hit, rows) => {}
-                Some(_) => rows.bad(lines.line(), fields.raw(), vegeta::BOUNDS),
-            }
-        }
-        self.passed = lines.passed();
-        Ok(lines.taken())
-    }
-
-    fn facts(&self) -> Facts {
-        vegeta::facts("vegeta CSV")
-    }
-}
+pub static VEGETA_CSV: Tabular = Tabular {
+    name: "vegeta-csv",
+    about: "vegeta encode --to csv",
+    layouts: &[Layout {
+        title: "vegeta CSV",
+        rows: Cut::Bare { delimiter: b',', digits: &[18, 19], widths: &[12, 9], more: false },
+        columns: "start:ns=1,status=2,elapsed:ns=3,sent=4,bytes=5,error=6,number=9,label=10+11",
+        resolution: Some(Nanos(1)),
+        unlabelled: "",
+        ..PLAIN
+    }],
+};
 
 #[cfg(test)]
 mod tests {
-    use super::super::request;
     use super::*;
-    use headway_base::{Nanos, Outcome, Record};
+    use crate::formats::request;
+    use crate::{Format, Options, Rows};
+    use headway_base::{Outcome, Record};
+    use std::path::Path;
 
     const GOOD: &str =
         "1795252060129097711,200,845297,17,100,,MDEy,demo,0,GET,http://127.0.0.1:19300/,Q29ubmVjdGlvbg==\n";
 
     fn read(text: &str) -> Rows {
         let mut rows = Rows { generator: 2, ..Rows::default() };
-        let mut reader = VegetaCsv.reader(Path::new("v.csv"), &Options::default()).unwrap();
+        let mut reader = VEGETA_CSV.reader(Path::new("v.csv"), &Options::default()).unwrap();
         assert_eq!(reader.read(text.as_bytes(), true, &mut rows).unwrap(), text.len());
         rows
     }
@@ -145,11 +80,11 @@ mod tests {
 
     #[test]
     fn other_files_without_headers_are_not_taken_for_it() {
-        assert!(VegetaCsv.recognise(GOOD.as_bytes()));
+        assert!(VEGETA_CSV.recognise(GOOD.as_bytes()));
         assert!(
-            !VegetaCsv
+            !VEGETA_CSV
                 .recognise(b"1331859604094,71,012_Home_jpg,200,OK,Thread Group 1-2,bin,true,141994,25\n")
         );
-        assert!(!VegetaCsv.recognise(&GOOD.as_bytes()[3..]));
+        assert!(!VEGETA_CSV.recognise(&GOOD.as_bytes()[3..]));
     }
 }

@@ -1,105 +1,39 @@
 //! vegeta JSON: a result per line.
 
-use super::vegeta::{self, Hit, Hits};
-use crate::lines::Lines;
-use crate::stamps::{Day, Shape, StampReader};
-use crate::{Error, Facts, Format, Options, Reader, Rows};
-use jiff::tz::TimeZone;
-use serde::Deserialize;
-use std::borrow::Cow;
-use std::path::Path;
+use super::columns::layout::{Cut, Layout, PLAIN, Tabular};
+use headway_base::Nanos;
 
 /// vegeta JSON.
-pub struct VegetaJson;
-
-impl Format for VegetaJson {
-    fn name(&self) -> &'static str {
-        "vegeta-json"
-    }
-
-    fn about(&self) -> &'static str {
-        "vegeta encode --to json"
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let first = head.split(|&b| b == b'\n').next().unwrap_or_default();
-        // A body may be longer than what is looked at.
-        serde_json::from_slice::<Line>(first).is_ok()
-            || (first.starts_with(b"{\"attack\":") && first.len() == head.len())
-    }
-
-    fn reader(&self, _: &Path, _: &Options) -> Result<Box<dyn Reader>, Error> {
-        let stamps = StampReader::new(Shape::Date(Day::Ymd), TimeZone::UTC, b"");
-        Ok(Box::new(VegetaJsonReader { passed: 0, hits: Hits::default(), stamps }))
-    }
-}
-
-struct VegetaJsonReader {
-    passed: u64,
-    hits: Hits,
-    stamps: StampReader,
-}
-
-#[derive(Deserialize)]
-struct Line<'a> {
-    seq: u64,
-    code: u16,
-    #[serde(borrow)]
-    timestamp: Cow<'a, str>,
-    latency: i64,
-    bytes_out: u64,
-    bytes_in: u64,
-    #[serde(borrow, default)]
-    error: Cow<'a, str>,
-    #[serde(borrow, default)]
-    method: Cow<'a, str>,
-    #[serde(borrow, default)]
-    url: Cow<'a, str>,
-}
-
-impl Reader for VegetaJsonReader {
-    fn read(&mut self, bytes: &[u8], last: bool, rows: &mut Rows) -> Result<usize, Error> {
-        let mut lines = Lines::new(bytes, last, self.passed);
-        while let Some(raw) = lines.next() {
-            let Ok(line) = serde_json::from_slice::<Line>(raw) else {
-                rows.bad(lines.line(), raw, "a result of vegeta, an object on one line");
-                continue;
-            };
-            let hit = self.stamps.read(line.timestamp.as_bytes()).map(|timestamp| Hit {
-                timestamp: timestamp.0,
-                latency: line.latency,
-                code: line.code,
-                bytes_out: line.bytes_out,
-                bytes_in: line.bytes_in,
-                seq: line.seq,
-                error: line.error.as_bytes(),
-                method: line.method.as_bytes(),
-                url: line.url.as_bytes(),
-            });
-            if !hit.is_some_and(|hit| self.hits.push(&hit, rows)) {
-                rows.bad(lines.line(), raw, vegeta::BOUNDS);
-            }
-        }
-        self.passed = lines.passed();
-        Ok(lines.taken())
-    }
-
-    fn facts(&self) -> Facts {
-        vegeta::facts("vegeta JSON")
-    }
-}
+pub static VEGETA_JSON: Tabular = Tabular {
+    name: "vegeta-json",
+    about: "vegeta encode --to json",
+    layouts: &[Layout {
+        title: "vegeta JSON",
+        rows: Cut::Json {
+            marks: &["seq", "code", "timestamp", "latency", "bytes_out", "bytes_in"],
+            // A body may be longer than what is looked at.
+            begins: "{\"attack\":",
+        },
+        columns: "start:iso=timestamp,status=code,elapsed:ns=latency,sent=bytes_out,bytes=bytes_in,error=error,number=seq,label=method+url",
+        resolution: Some(Nanos(1)),
+        unlabelled: "",
+        ..PLAIN
+    }],
+};
 
 #[cfg(test)]
 mod tests {
-    use super::super::request;
     use super::*;
-    use headway_base::{Nanos, Outcome, Record};
+    use crate::formats::request;
+    use crate::{Format, Options, Rows};
+    use headway_base::{Outcome, Record};
+    use std::path::Path;
 
     const GOOD: &str = r#"{"attack":"demo","seq":7,"code":200,"timestamp":"2026-11-21T09:07:40.129097711Z","latency":845297,"bytes_out":0,"bytes_in":100,"error":"","body":"MDEy","method":"GET","url":"http://127.0.0.1:19300/","headers":{"Content-Length":["100"]}}"#;
 
     fn read(text: &str) -> Rows {
         let mut rows = Rows::default();
-        let mut reader = VegetaJson.reader(Path::new("v.json"), &Options::default()).unwrap();
+        let mut reader = VEGETA_JSON.reader(Path::new("v.json"), &Options::default()).unwrap();
         assert_eq!(reader.read(text.as_bytes(), true, &mut rows).unwrap(), text.len());
         rows
     }
@@ -138,8 +72,8 @@ mod tests {
 
     #[test]
     fn other_json_is_not_taken_for_it() {
-        assert!(VegetaJson.recognise(GOOD.as_bytes()));
-        assert!(VegetaJson.recognise(&GOOD.as_bytes()[..100]));
-        assert!(!VegetaJson.recognise(b"{\"seq\":1,\"timestamp\":\"2026-11-21T09:07:40Z\"}\n"));
+        assert!(VEGETA_JSON.recognise(GOOD.as_bytes()));
+        assert!(VEGETA_JSON.recognise(&GOOD.as_bytes()[..100]));
+        assert!(!VEGETA_JSON.recognise(b"{\"seq\":1,\"timestamp\":\"2026-11-21T09:07:40Z\"}\n"));
     }
 }

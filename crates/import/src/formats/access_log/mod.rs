@@ -29,9 +29,8 @@ use crate::lines::Lines;
 use crate::options::Options;
 use crate::outcome;
 use crate::rows::Rows;
-use crate::stamps;
+use crate::stamps::{self, LocalTime};
 use headway_base::{Nanos, Outcome};
-use jiff::tz::TimeZone;
 use memchr::memchr;
 use pattern::{Field, Pattern, Values, Wrong};
 use std::path::Path;
@@ -65,7 +64,7 @@ impl Format for AccessLog {
         Ok(Box::new(LogReader {
             layouts,
             decided: options.log_format.is_some(),
-            zone: options.zone.clone(),
+            zone: LocalTime::new(options.zone.clone()),
             lines: 0,
             k: 0,
             digit: None,
@@ -244,7 +243,7 @@ struct LogReader {
     /// What the log may be; once `decided` the first one is it.
     layouts: Vec<Layout>,
     decided: bool,
-    zone: TimeZone,
+    zone: LocalTime,
     lines: u64,
     k: u64,
     /// The finest last digit of the rows so far.
@@ -282,7 +281,7 @@ impl LogReader {
     }
 
     /// Start, end, and what the start's last digit is worth.
-    fn span(&self, values: &Values<'_>) -> Option<(Nanos, Nanos, Nanos)> {
+    fn span(&mut self, values: &Values<'_>) -> Option<(Nanos, Nanos, Nanos)> {
         let layout = &self.layouts[0];
         let took = match values.took {
             Some((ns, digit)) => Some((stamps::span(ns)?, Nanos(digit))),
@@ -291,16 +290,16 @@ impl LogReader {
             None => None,
         };
         if layout.stamps_starts {
-            let (started, digit) = values.started.finish(&self.zone)?;
+            let (started, digit) = values.started.finish(&mut self.zone)?;
             let done = match took {
                 Some((took, _)) => started + took,
-                None if layout.knows_ends && !layout.takes_time => values.ended.finish(&self.zone)?.0,
+                None if layout.knows_ends && !layout.takes_time => values.ended.finish(&mut self.zone)?.0,
                 None => started,
             };
             stamps::span((done - started).0)?;
             return Some((started, done, digit));
         }
-        let (done, digit) = values.ended.finish(&self.zone)?;
+        let (done, digit) = values.ended.finish(&mut self.zone)?;
         let (took, coarse) = took.unwrap_or((Nanos::ZERO, Nanos(1)));
         Some((done - took, done, digit.max(coarse)))
     }

@@ -2,11 +2,11 @@
 //! piece by piece (strftime). Deliberately absent: names of months in other languages than English.
 
 use crate::numbers;
-use crate::stamps;
+use crate::stamps::{self, LocalTime};
 use headway_base::Nanos;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::temporal::DateTimeParser;
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::Offset;
 
 const S: i64 = 1_000_000_000;
 
@@ -127,7 +127,7 @@ impl Moment {
     }
 
     /// The instant and what its last digit is worth, if there is enough of it. `zone` is that of times without one.
-    pub(super) fn finish(&self, zone: &TimeZone) -> Option<(Nanos, Nanos)> {
+    pub(super) fn finish(&self, zone: &mut LocalTime) -> Option<(Nanos, Nanos)> {
         let (mut ns, mut digit) = match self.whole {
             Some(whole) => whole,
             None => (self.put_together(zone)?, S),
@@ -141,7 +141,7 @@ impl Moment {
         stamps::unix(ns).map(|at| (at, Nanos(digit)))
     }
 
-    fn put_together(&self, zone: &TimeZone) -> Option<i64> {
+    fn put_together(&self, zone: &mut LocalTime) -> Option<i64> {
         let hour = match (self.hour?, self.afternoon) {
             (hour, None) => hour,
             (hour @ 1..=12, Some(afternoon)) => hour % 12 + if afternoon { 12 } else { 0 },
@@ -151,7 +151,7 @@ impl Moment {
         let local = civil([self.year?, self.month?, self.day?], [hour, self.minute?, self.second?])?;
         match self.offset_s {
             Some(east) => instant(local, east),
-            None => i64::try_from(local.to_zoned(zone.clone()).ok()?.timestamp().as_nanosecond()).ok(),
+            None => i64::try_from(zone.instant(local)?.as_nanosecond()).ok(),
         }
     }
 }
@@ -215,13 +215,14 @@ fn offset(text: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::tz::TimeZone;
 
     fn read(parts: &[(Notation, &str)]) -> Option<(i64, i64)> {
         let mut moment = Moment::default();
         for (notation, text) in parts {
             assert_eq!(moment.take(*notation, text.as_bytes())?, text.len(), "{text}");
         }
-        moment.finish(&TimeZone::UTC).map(|(at, digit)| (at.0, digit.0))
+        moment.finish(&mut LocalTime::new(TimeZone::UTC)).map(|(at, digit)| (at.0, digit.0))
     }
 
     const AT: i64 = 1_795_265_740;
@@ -281,7 +282,7 @@ mod tests {
         {
             moment.take(Notation::Piece(letter), text.as_bytes()).unwrap();
         }
-        let at = |zone: &TimeZone| moment.finish(zone).unwrap().0;
+        let at = |zone: &TimeZone| moment.finish(&mut LocalTime::new(zone.clone())).unwrap().0;
         let east = TimeZone::fixed(jiff::tz::offset(2));
         assert_eq!(at(&TimeZone::UTC) - at(&east), Nanos::from_secs(7200));
     }

@@ -1,4 +1,4 @@
-//! What `--columns` says: `start:s=ts,elapsed=4,label=name`.
+//! What `--columns` says: `start:s=ts,elapsed=4,label=name`. The layouts of known formats are spelled the same way.
 
 use crate::Error;
 use crate::stamps::{Day, Unit};
@@ -13,13 +13,35 @@ pub(super) enum Key {
     End,
     Elapsed,
     Intended,
+    /// From the start to the first byte.
     FirstByte,
     Label,
+    /// Method and path make the label where nothing else does; the path's query is cut off.
+    Method,
+    Path,
     Thread,
     Status,
     Success,
+    /// What went wrong, beside a status that says whether something did.
+    Error,
     Bytes,
+    Sent,
     Generator,
+    /// Method and path with a blank between them, and more behind.
+    Request,
+    /// What went wrong, and nothing where nothing did.
+    Exception,
+    /// A status, or what went wrong.
+    Details,
+    /// The request's number.
+    Number,
+    Connection,
+    /// Until connected; zero where the connection was there.
+    Connect,
+    /// From the start to the first byte; zero where none came.
+    Delay,
+    /// Whose clock stamped it, `kernel` or `user`.
+    Stamp,
 }
 
 /// What stands in the unit's place.
@@ -30,6 +52,8 @@ pub(super) enum Written {
     /// A date, and in which order if that is said.
     Iso,
     Date(Day),
+    /// Seconds if the first has a point, else milliseconds.
+    Pointed,
 }
 
 /// Which column.
@@ -57,25 +81,46 @@ pub(super) struct Spec {
     pub parts: Vec<Part>,
 }
 
-const KEYS: [(&str, Key); 11] = [
+pub(super) const KEYS: [(&str, Key); 23] = [
     ("start", Key::Start),
     ("end", Key::End),
     ("elapsed", Key::Elapsed),
     ("intended", Key::Intended),
     ("first-byte", Key::FirstByte),
     ("label", Key::Label),
+    ("method", Key::Method),
+    ("path", Key::Path),
     ("thread", Key::Thread),
     ("status", Key::Status),
     ("success", Key::Success),
+    ("error", Key::Error),
     ("bytes", Key::Bytes),
+    ("sent", Key::Sent),
     ("generator", Key::Generator),
+    ("request", Key::Request),
+    ("exception", Key::Exception),
+    ("details", Key::Details),
+    ("number", Key::Number),
+    ("connection", Key::Connection),
+    ("connect", Key::Connect),
+    ("delay", Key::Delay),
+    ("stamp", Key::Stamp),
 ];
 
+/// So many of them a user can name; the others are of known formats alone.
+const OFFERED: usize = 15;
+
 impl Key {
+    /// Whether two columns can make one value.
+    pub(super) fn takes_two(self) -> bool {
+        matches!(self, Key::Start | Key::End | Key::Intended | Key::Label)
+    }
+
     fn takes(self, written: Written) -> bool {
         match self {
             Key::Start | Key::End | Key::Intended => true,
-            Key::Elapsed | Key::FirstByte => matches!(written, Written::In(_)),
+            Key::Elapsed => matches!(written, Written::In(_) | Written::Pointed),
+            Key::FirstByte | Key::Connect | Key::Delay => matches!(written, Written::In(_)),
             _ => false,
         }
     }
@@ -84,9 +129,18 @@ impl Key {
 impl Spec {
     /// Reads the option.
     pub(super) fn parse(text: &str) -> Result<Spec, Error> {
+        Spec::of(text, &KEYS[..OFFERED])
+    }
+
+    /// Reads the layout of a known format, which may have all keys.
+    pub(super) fn known(text: &str) -> Result<Spec, Error> {
+        Spec::of(text, &KEYS)
+    }
+
+    fn of(text: &str, keys: &[(&str, Key)]) -> Result<Spec, Error> {
         let mut parts: Vec<Part> = Vec::new();
         for part in text.split(',') {
-            let part = parse_part(part.trim())?;
+            let part = parse_part(part.trim(), keys)?;
             if parts.iter().any(|other| other.key == part.key) {
                 return Err(wrong(&part.text, "each column once"));
             }
@@ -109,15 +163,15 @@ impl Spec {
     }
 }
 
-fn parse_part(text: &str) -> Result<Part, Error> {
+fn parse_part(text: &str, keys: &[(&str, Key)]) -> Result<Part, Error> {
     let shape = || wrong(text, "KEY=COLUMN or KEY:UNIT=COLUMN, as in start:s=timestamp");
     let (what, column) = text.split_once('=').ok_or_else(shape)?;
     let (name, unit) = match what.split_once(':') {
         Some((name, unit)) => (name, Some(unit)),
         None => (what, None),
     };
-    let key = KEYS.iter().find(|(known, _)| *known == name).map(|&(_, key)| key).ok_or_else(|| {
-        let known: Vec<_> = KEYS.iter().map(|(name, _)| *name).collect();
+    let key = keys.iter().find(|(known, _)| *known == name).map(|&(_, key)| key).ok_or_else(|| {
+        let known: Vec<_> = keys.iter().map(|(name, _)| *name).collect();
         wrong(text, format!("one of {} before the =", known.join(", ")))
     })?;
     let written = match unit {
@@ -125,6 +179,7 @@ fn parse_part(text: &str) -> Result<Part, Error> {
         Some("iso") => Some(Written::Iso),
         Some("dmy") => Some(Written::Date(Day::Dmy)),
         Some("mdy") => Some(Written::Date(Day::Mdy)),
+        Some("pointed") => Some(Written::Pointed),
         Some(unit) => {
             let known = Unit::ALL.into_iter().find(|known| known.name() == unit);
             Some(Written::In(known.ok_or_else(|| wrong(text, "s, ms, us, ns, iso, dmy or mdy as the unit"))?))
@@ -183,7 +238,8 @@ mod tests {
             ("start=0", "\"start=0\": columns from 1"),
             (
                 "begin=1",
-                "\"begin=1\": one of start, end, elapsed, intended, first-byte, label, thread, status, success, bytes, generator before the =",
+                "\"begin=1\": one of start, end, elapsed, intended, first-byte, label, method, path, thread, status, success, error, \
+                 bytes, sent, generator before the =",
             ),
             ("start:min=1", "\"start:min=1\": s, ms, us, ns, iso, dmy or mdy as the unit"),
             ("start=1,elapsed:iso=2", "\"elapsed:iso=2\": s, ms, us or ns as the unit"),

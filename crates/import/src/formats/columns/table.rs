@@ -1,6 +1,6 @@
-//! Where the columns are, found by the file's first line.
+//! Where the columns are, by the names of the file's first line or of its keys.
 
-use super::spec::{Column, Key, Spec, wrong};
+use super::spec::{Column, KEYS, Key, Part, Spec, wrong};
 use crate::Error;
 use crate::lines::{Csv, Fields, Lines};
 use crate::stamps::Shape;
@@ -9,47 +9,60 @@ use std::path::Path;
 /// What can stand between fields, the likeliest first. A space is tried only where nothing else stands.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// Columns by number from 0; [`usize::MAX`] is none, and no row has so many.
+/// No column, and no row has so many.
+pub(super) const NONE: usize = usize::MAX;
+
+/// Columns from 0 by key; a second one where two make one value, as a date and a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Places {
-    /// Of instants the second column too, where a date and a time are two.
-    pub start: [usize; 2],
-    pub end: [usize; 2],
-    pub elapsed: usize,
-    pub intended: [usize; 2],
-    pub first_byte: usize,
-    pub label: usize,
-    pub thread: usize,
-    pub status: usize,
-    pub success: usize,
-    pub bytes: usize,
-    pub generator: usize,
+pub(super) struct Places([[usize; 2]; KEYS.len()]);
+
+impl Places {
+    pub(super) fn nowhere() -> Places {
+        Places([[NONE; 2]; KEYS.len()])
+    }
+
+    /// Of each part what `find` finds.
+    pub(super) fn of<E>(
+        spec: &Spec,
+        mut find: impl FnMut(usize, &Part) -> Result<[usize; 2], E>,
+    ) -> Result<Places, E> {
+        let mut places = Places::nowhere();
+        for (i, part) in spec.parts.iter().enumerate() {
+            places.0[part.key as usize] = find(i, part)?;
+        }
+        Ok(places)
+    }
+
+    #[inline]
+    pub(super) fn one(&self, key: Key) -> usize {
+        self.0[key as usize][0]
+    }
+
+    #[inline]
+    pub(super) fn both(&self, key: Key) -> [usize; 2] {
+        self.0[key as usize]
+    }
+
+    #[inline]
+    pub(super) fn has(&self, key: Key) -> bool {
+        self.one(key) != NONE
+    }
 }
 
-/// The table that the file is.
-#[derive(Debug)]
-pub(super) enum Table {
-    Csv {
-        csv: Csv,
-        width: usize,
-        header: bool,
-        /// Whether a comma in a number is a decimal one: another character stands between fields.
-        comma: bool,
-        places: Places,
-    },
-    /// An object a line; places are those of the parts of the option.
-    Json(Places),
+/// A table of delimited fields.
+pub(super) struct Table {
+    pub csv: Csv,
+    pub width: usize,
+    pub header: bool,
+    /// Whether a comma in a number is a decimal one: another character stands between fields.
+    pub comma: bool,
+    pub places: Places,
 }
-
-const NONE: usize = usize::MAX;
 
 impl Table {
     /// By the first row; none if that is not complete yet.
     pub(super) fn find(spec: &Spec, lines: &Lines<'_>, path: &Path) -> Result<Option<Table>, Error> {
         let Some(line) = lines.clone().next() else { return Ok(None) };
-        if line.trim_ascii_start().starts_with(b"{") {
-            return Table::json(spec).map(Some);
-        }
         let delimiter = delimiter(spec, line);
         let mut csv = Csv::new(delimiter);
         let Some(first) = csv.next(&mut lines.clone()) else { return Ok(None) };
@@ -60,57 +73,17 @@ impl Table {
             Column::Number(_) => false,
         };
         let named = spec.parts.iter().any(|part| by_name(&part.column));
-        let at = |key| match spec.find(key) {
-            None => Ok([NONE; 2]),
-            Some(part) => {
-                find(&part.column, &first).ok_or_else(|| missing(&part.text, &part.column, &first, path))
-            }
-        };
-        let one = |key| match at(key)? {
-            [column, NONE] => Ok(column),
-            // Only instants are put together.
-            _ => Err(missing_of(spec, key, &first, path)),
-        };
-        let places = Places {
-            start: at(Key::Start)?,
-            end: at(Key::End)?,
-            elapsed: one(Key::Elapsed)?,
-            intended: at(Key::Intended)?,
-            first_byte: one(Key::FirstByte)?,
-            label: one(Key::Label)?,
-            thread: one(Key::Thread)?,
-            status: one(Key::Status)?,
-            success: one(Key::Success)?,
-            bytes: one(Key::Bytes)?,
-            generator: one(Key::Generator)?,
-        };
-        let time = first.get(places.start[0].min(places.end[0])).unwrap_or_default();
-        let split = places.start[1].min(places.end[1]) != NONE;
+        let places = Places::of(spec, |_, part| match find(&part.column, &first) {
+            Some(at) if at[1] == NONE || part.key.takes_two() => Ok(at),
+            _ => Err(missing(part, &first, path)),
+        })?;
+        let [start, end] = [Key::Start, Key::End].map(|key| places.both(key));
+        let time = first.get(start[0].min(end[0])).unwrap_or_default();
+        let split = start[1].min(end[1]) != NONE;
         let is_time = Shape::guess(time).is_some() || (split && time.first().is_some_and(u8::is_ascii_digit));
         let header = named || (!is_time && time.iter().any(u8::is_ascii_alphabetic));
         let width = first.len();
-        Ok(Some(Table::Csv { csv, width, header, comma: delimiter != b',', places }))
-    }
-
-    /// Of objects by their keys.
-    fn json(spec: &Spec) -> Result<Table, Error> {
-        if let Some(part) = spec.parts.iter().find(|part| matches!(part.column, Column::Number(_))) {
-            return Err(wrong(&part.text, "a key: the file has JSON objects, whose columns have no numbers"));
-        }
-        let at = |key| spec.parts.iter().position(|part| part.key == key).unwrap_or(NONE);
-        Ok(Table::Json(Places {
-            start: [at(Key::Start), NONE],
-            end: [at(Key::End), NONE],
-            elapsed: at(Key::Elapsed),
-            intended: [at(Key::Intended), NONE],
-            first_byte: at(Key::FirstByte),
-            label: at(Key::Label),
-            thread: at(Key::Thread),
-            status: at(Key::Status),
-            success: at(Key::Success),
-            bytes: at(Key::Bytes),
-            generator: at(Key::Generator),
-        }))
+        Ok(Some(Table { csv, width, header, comma: delimiter != b',', places }))
     }
 }
 
@@ -126,7 +99,7 @@ fn delimiter(spec: &Spec, line: &[u8]) -> u8 {
     if suits(best).1 == 1 && suits(b' ') > suits(best) { b' ' } else { best }
 }
 
-/// Where it is; of a date and a time in two columns, with a + between them, where both are.
+/// Where it is; of two columns that make one value, with a + between them, where both are.
 fn find(column: &Column, row: &Fields<'_>) -> Option<[usize; 2]> {
     let named = |name: &str| row.iter().position(|field| field.trim_ascii() == name.as_bytes());
     let one = |name: &str| match name.parse::<usize>() {
@@ -142,21 +115,33 @@ fn find(column: &Column, row: &Fields<'_>) -> Option<[usize; 2]> {
     }
 }
 
-fn missing_of(spec: &Spec, key: Key, first: &Fields<'_>, path: &Path) -> Error {
-    let part = spec.find(key);
-    let column = part.map_or(Column::Number(0), |part| part.column.clone());
-    missing(part.map_or("", |part| &part.text), &column, first, path)
+/// Where the columns of a known layout are among those names; nowhere what is not there.
+pub(super) fn among(column: &Column, names: &[&[u8]]) -> [usize; 2] {
+    let one = |name: &str| match name.parse::<usize>() {
+        Ok(number) => number - 1,
+        Err(_) => name
+            .split('|')
+            .find_map(|name| names.iter().position(|known| known.eq_ignore_ascii_case(name.as_bytes())))
+            .unwrap_or(NONE),
+    };
+    match column {
+        Column::Number(number) => [number - 1, NONE],
+        Column::Name(name) => match name.split_once('+') {
+            Some((first, second)) => [one(first), one(second)],
+            None => [one(name), NONE],
+        },
+    }
 }
 
-fn missing(part: &str, column: &Column, first: &Fields<'_>, path: &Path) -> Error {
+fn missing(part: &Part, first: &Fields<'_>, path: &Path) -> Error {
     const SHOWN: usize = 300;
     let file = path.display();
     let text = String::from_utf8_lossy(first.raw());
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
-    match column {
+    match part.column {
         Column::Number(_) => {
-            wrong(part, format!("a column from 1 to {}; {file} begins with {text:?}", first.len()))
+            wrong(&part.text, format!("a column from 1 to {}; {file} begins with {text:?}", first.len()))
         }
-        Column::Name(_) => wrong(part, format!("a column of the header of {file}, which is {text:?}")),
+        Column::Name(_) => wrong(&part.text, format!("a column of the header of {file}, which is {text:?}")),
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::testing::read_with;
-use headway_base::Stamp;
+use crate::{Clock, Facts, Rows, Stamps};
+use headway_base::{Kind, Nanos, Outcome, Stamp};
 use proptest::prelude::*;
 
 fn options(columns: &str) -> Options {
@@ -155,7 +156,7 @@ fn a_date_and_a_time_may_be_two_columns() {
     }
     // A column whose name has a + in it comes first.
     assert_eq!(times("start=a+b", "a,b,a+b\n1,2,1331861403.5\n"), [(500_000_000, 500_000_000)]);
-    for wrong in ["start=day+nothing", "start=at,label=day+took"] {
+    for wrong in ["start=day+nothing", "start=at,bytes=day+took"] {
         let message = read(wrong, "day,took,at\n2012-03-16,3,01:30:03\n").unwrap_err().to_string();
         assert!(message.contains("a column of the header of test"), "{wrong}: {message}");
     }
@@ -235,4 +236,22 @@ proptest! {
             prop_assert_eq!(whole.map_err(|e| e.to_string()), cut.map_err(|e| e.to_string()));
         }
     }
+}
+
+/// A label may be two columns as well, or the method and the path.
+#[test]
+fn labels_of_two_columns() {
+    let text = "at,method,path,why\n1331861403.5,GET,/a?b=1,\n1331861404.5,,/a,x\n";
+    for (columns, expected) in [
+        ("start=at,label=method+path", ["GET /a?b=1", "/a"]),
+        ("start=at,method=method,path=path", ["GET /a", "/a"]),
+        ("start=at,path=path", ["/a", "/a"]),
+    ] {
+        let (rows, _) = read(columns, text).unwrap();
+        let labels = rows.tables.labels.as_slice();
+        let shown: Vec<&str> = rows.records.iter().map(|r| labels[usize::from(r.step)].as_str()).collect();
+        assert_eq!(shown, expected, "{columns}");
+    }
+    let message = read("start=at,number=why", text).unwrap_err().to_string();
+    assert!(message.contains("one of start, end, "), "{message}");
 }

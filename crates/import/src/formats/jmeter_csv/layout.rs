@@ -10,8 +10,8 @@ const ABSENT: usize = usize::MAX;
 /// Columns without which a header is not JMeter's.
 const STAMP: &str = "timeStamp";
 const ELAPSED: &str = "elapsed";
-/// Columns that rows without a header can have.
-const HEADERLESS: std::ops::RangeInclusive<usize> = 10..=17;
+/// Columns that rows without a header can have: 17 are usual, five more can be switched on, and sample variables stand behind.
+const HEADERLESS: std::ops::RangeInclusive<usize> = 10..=64;
 
 /// Columns, from 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,6 +95,8 @@ impl Layout {
     ///  sentBytes grpThreads allThreads  Latency IdleTime Connect     3.2
     ///  sentBytes grpThreads allThreads URL Latency IdleTime Connect  4.0 and later
     /// ```
+    ///
+    /// Behind the URL there can be more: `Filename Latency Encoding SampleCount ErrorCount Hostname IdleTime Connect`.
     fn of_row(delimiter: u8, row: &Fields<'_>) -> Option<Layout> {
         const STAMP_DIGITS: usize = 13;
         let field = |i: usize| row.get(i);
@@ -105,7 +107,8 @@ impl Layout {
         if !HEADERLESS.contains(&row.len()) {
             return None;
         }
-        let number = |i: usize| field(i).is_some_and(|text| !text.is_empty() && bytes(text).is_some());
+        let value = |i: usize| field(i).filter(|text| !text.is_empty()).and_then(bytes);
+        let number = |i: usize| value(i).is_some();
         let at_bytes = if number(8) { 8 } else { 9 };
         if !number(at_bytes) {
             return None;
@@ -120,11 +123,11 @@ impl Layout {
                 6 => (tail, tail + 3, tail + 5),
                 _ => (ABSENT, ABSENT, ABSENT),
             },
-            Some(url) => (
-                if matches!(url - tail, 1 | 3) { tail } else { ABSENT },
-                if number(url + 1) { url + 1 } else { ABSENT },
-                if (1..=3).all(|i| number(url + i)) { url + 3 } else { ABSENT },
-            ),
+            Some(url) => {
+                let latency = (url + 1..url + 3).find(|&i| number(i));
+                let sent = if matches!(url - tail, 1 | 3) { tail } else { ABSENT };
+                (sent, latency.unwrap_or(ABSENT), latency.and_then(|at| connect(at, value)).unwrap_or(ABSENT))
+            }
         };
         Some(Layout {
             delimiter,
@@ -147,6 +150,19 @@ impl Layout {
             host: ABSENT,
         })
     }
+}
+
+/// Where the time to connect is, if the latency is there.
+fn connect(latency: usize, value: impl Fn(usize) -> Option<u64>) -> Option<usize> {
+    let is_text = |i: usize| usize::from(value(i).is_none());
+    let mut at = latency + 1;
+    at += is_text(at);
+    // A sample counts at least one, itself; pauses of 0 stand in this place without the counts.
+    if value(at).is_some_and(|samples| samples > 0 && value(at + 1).is_some_and(|errors| errors <= samples)) {
+        at += 2;
+    }
+    at += is_text(at);
+    value(at).and(value(at + 1)).map(|_| at + 1)
 }
 
 /// Whether there is such a column.

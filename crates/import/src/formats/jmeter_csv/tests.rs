@@ -277,3 +277,32 @@ fn speed() {
         assert_eq!(n, ROWS);
     }
 }
+
+/// A file without a header that has more columns than usual: all of them, some of them, and variables behind.
+#[test]
+fn rows_without_a_header_can_have_more_columns() {
+    for (tail, columns) in [
+        ("84,0,38", 17),
+        ("84,0,38,null,7", 19),
+        ("84,0,38,7,3", 19),
+        (",84,UTF-8,1,0,vm,0,38", 22),
+        ("page.html,84,,1,0,vm,0,38,alice,1", 24),
+        ("84,1,0,0,38", 19),
+        ("84,UTF-8,0,38", 18),
+        ("84,vm,0,38", 18),
+        ("84,UTF-8,vm,0,38", 19),
+    ] {
+        let text = format!(
+            "1795265793558,93,home,200,OK,Users 1-3,text,true,,81,118,5,5,http://127.0.0.1/,{tail}\n"
+        )
+        .repeat(2);
+        assert_eq!(text.lines().next().unwrap().split(',').count(), columns, "{tail}");
+        assert!(JmeterCsv.recognise(text.as_bytes()), "{tail}");
+        let (rows, _) = read(&JmeterCsv, &text);
+        let [record, _] = rows.records[..] else { panic!("{tail}: {:?}", rows.examples) };
+        let since = |stamp: headway_base::Stamp| stamp.get().map(|at| (at - record.intended).0 / 1_000_000);
+        assert_eq!(since(record.first_byte), Some(84), "{tail}");
+        assert_eq!(record.connect.get(), Some(Nanos::from_millis(38)), "{tail}");
+        assert_eq!((record.bytes_received, record.bytes_sent), (81, 118), "{tail}");
+    }
+}

@@ -3,10 +3,12 @@
 //! The fields are found by their names, so files of versions with fewer or more fields are read too.
 
 mod gob;
+mod hits;
 
-use super::vegeta::{self, Hit, Hits};
 use crate::{Error, Facts, Format, Options, Reader, Rows, Unreadable};
 use gob::{Bytes, Type};
+use headway_base::Nanos;
+use hits::{BOUNDS, Hit, Hits};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -124,7 +126,7 @@ impl Reader for VegetaGobReader {
                 match read_hit(&mut Bytes(message), &self.types) {
                     None => rows.bad(at, message, "a result of vegeta in gob, or the description of a type"),
                     Some(hit) if self.hits.push(&hit, rows) => {}
-                    Some(_) => rows.bad(at, message, vegeta::BOUNDS),
+                    Some(_) => rows.bad(at, message, BOUNDS),
                 }
             }
             rest = after;
@@ -135,7 +137,13 @@ impl Reader for VegetaGobReader {
     }
 
     fn facts(&self) -> Facts {
-        vegeta::facts("vegeta gob")
+        Facts {
+            format: "vegeta gob".to_owned(),
+            resolution: Nanos(1),
+            ends: true,
+            bytes: true,
+            ..Facts::default()
+        }
     }
 }
 

@@ -1,13 +1,13 @@
-//! What vegeta's three encodings have in common: one result per request.
+//! What becomes of vegeta's results, one per request.
 //!
 //! The stamp is a start, taken in the worker just before the request is built and sent, in the order of `seq`; the rows
 //! are in the order of completion. `bytes_in` counts the body alone. A result without a status code has an error.
 
-use super::request;
+use crate::Rows;
+use crate::formats::request;
 use crate::outcome;
 use crate::stamps::{span, unix};
-use crate::{Facts, Rows};
-use headway_base::{Nanos, Outcome};
+use headway_base::Outcome;
 
 /// One result; spans in nanoseconds, the instant since the Unix epoch.
 #[derive(Clone, Copy, Default, Debug)]
@@ -59,11 +59,6 @@ impl Hits {
         rows.records.push(record);
         true
     }
-}
-
-/// What is known of a file.
-pub(super) fn facts(format: &str) -> Facts {
-    Facts { format: format.to_owned(), resolution: Nanos(1), ends: true, bytes: true, ..Facts::default() }
 }
 
 /// What a result is expected to hold.
