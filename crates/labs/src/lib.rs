@@ -109,7 +109,7 @@ pub struct Report {
     pub about: &'static str,
     /// Seed of every draw.
     pub seed: u64,
-    /// The numbers; those of a table too, where the experiment lists them.
+    /// The numbers, each by itself: those of the tables too, once they are [listed](Report::listed).
     pub rows: Vec<Row>,
     /// Numbers that belong together, where there are more than a few.
     pub tables: Vec<Table>,
@@ -133,15 +133,29 @@ impl Report {
             notes: Vec::new(),
         }
     }
+
+    /// The same with every number of its tables among the rows: what the document has, whichever experiment it is.
+    pub fn listed(mut self) -> Report {
+        let missing = self.tables.iter().flat_map(Table::listed);
+        let missing: Vec<Row> = missing
+            .filter(|row| !self.rows.iter().any(|own| own.name == row.name && own.table == row.table))
+            .collect();
+        self.rows.extend(missing);
+        self
+    }
 }
 
 /// One number.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
-    /// What it is.
+    /// What it is; of a table its row and its column.
     pub name: String,
+    /// Title of the table that it stands in; none of a number that stands alone.
+    pub table: Option<String>,
     /// As published.
     pub published: Option<f64>,
+    /// Of a run against a real target on this machine, just now.
+    pub live: Option<f64>,
     /// As a formula has it.
     pub theory: Option<f64>,
     /// In the one replication that the figures show.

@@ -101,7 +101,9 @@ impl Lab for Ruler {
         let here = shown.numbers();
         let rows = NUMBERS.iter().enumerate().map(|(i, number)| Row {
             name: number.name.to_owned(),
+            table: None,
             published: Some(number.published),
+            live: None,
             theory: Some((number.theory)()),
             shown: Some(here[i]),
             replications: Range::of(all.iter().map(|numbers| numbers[i]).collect()),

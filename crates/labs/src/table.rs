@@ -63,9 +63,11 @@ pub struct Cell {
 impl Table {
     /// Every number as a row of its own, named by its row and its column.
     pub fn listed(&self) -> impl Iterator<Item = Row> + '_ {
-        let of = |row: &TableRow, quantity: &Quantity, cell: &Cell| Row {
+        let of = move |row: &TableRow, quantity: &Quantity, cell: &Cell| Row {
             name: place(row, quantity),
+            table: Some(self.title.clone()),
             published: cell.published,
+            live: cell.live,
             theory: cell.theory,
             shown: cell.shown,
             replications: cell.replications,

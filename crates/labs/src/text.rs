@@ -7,7 +7,7 @@ const WIDTH: usize = 80;
 /// Columns of the label of a line of numbers, at least, and of one number.
 const ROW: usize = 24;
 const CELL: usize = 9;
-/// Columns of one number in a table of several quantities,
+/// Columns of one number in a table of several quantities, at least: two more than the name of the quantity where that is longer,
 const NARROW: usize = 8;
 /// and of the form that a line of it has its numbers in.
 const SOURCE: usize = 8;
@@ -102,10 +102,14 @@ fn blocks(out: &mut String, table: &Table) {
     let first =
         table.rows.iter().map(|row| row.name.chars().count()).chain([table.key.chars().count()]).max();
     // Long names stand on a line of their own, above their block.
-    let own_line = first.is_some_and(|n| n + 1 + SOURCE + NARROW * table.quantities.len() > WIDTH);
+    let columns: Vec<usize> =
+        table.quantities.iter().map(|quantity| NARROW.max(quantity.name.chars().count() + 2)).collect();
+    let own_line = first.is_some_and(|n| n + 1 + SOURCE + columns.iter().sum::<usize>() > WIDTH);
     let room = if own_line { 2 } else { first.unwrap_or(0) + 1 };
     let mut names = format!("{:<w$}", if own_line { "" } else { table.key }, w = room + SOURCE);
-    table.quantities.iter().for_each(|quantity| names.push_str(&format!("{:>NARROW$}", quantity.name)));
+    for (quantity, &column) in table.quantities.iter().zip(&columns) {
+        names.push_str(&format!("{:>column$}", quantity.name));
+    }
     out.push_str(&format!("{}\n", names.trim_end()));
     for row in &table.rows {
         let mut name = row.name.as_str();
@@ -115,8 +119,8 @@ fn blocks(out: &mut String, table: &Table) {
         }
         for form in forms(table, &row.cells) {
             let mut line = format!("{name:<room$}{:<SOURCE$}", form.name);
-            for (at, quantity) in table.quantities.iter().enumerate() {
-                line.push_str(&format!("{:>NARROW$}", form.shown(at, *quantity)));
+            for (at, (quantity, &column)) in table.quantities.iter().zip(&columns).enumerate() {
+                line.push_str(&format!("{:>column$}", form.shown(at, *quantity)));
             }
             out.push_str(&format!("{line}\n"));
             name = "";
@@ -197,6 +201,15 @@ pub(super) mod tests {
         let text = of(report);
         for line in text.lines() {
             assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+        // Two columns never touch: the names of each table are there, apart from each other.
+        for table in report.tables.iter().filter(|table| table.quantities.len() > 1) {
+            let names: Vec<&str> =
+                table.quantities.iter().flat_map(|quantity| quantity.name.split(' ')).collect();
+            assert!(
+                text.lines().any(|line| line.split_whitespace().collect::<Vec<_>>().ends_with(&names)),
+                "{names:?}"
+            );
         }
         assert!(text.is_ascii() && text.contains(&format!("seed {}", report.seed)));
         let flat = text.replace('\n', " ");

@@ -8,15 +8,16 @@
 //! slowness, which a timeout is not).
 //!
 //! The interval of a quantile is the set of all q for which p lies within the interval of F(q) by batch means of the
-//! indicator (see `intervals`), taken on the scale of the logit (delta method), which is less skewed in the tail. F is known at
+//! indicator (see `intervals`), taken on the scale of the logit (delta method), which is less skewed in the tail; from p95 on with the allowance for
+//! crowds that were not seen which studies have (`steady::pooled`). F is known at
 //! the ends of the histogram's cells, which are up to 0.1 % wide: the interval reaches to the outer ends of its outer cells. Where these
 //! make more than a fifth of it, as from some millions of observations on, or where few values hold all, it is marked as stepped:
 //! it holds the truth more often than in 95 %.
 
 use crate::cells::{Cells, Segment};
-use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_error, share, t975};
+use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_error, ratio_interval, share, t975};
 use crate::moments::Sums;
-use crate::steady::Bucket;
+use crate::steady::{Bucket, FAR, Known, NEAREST, doubtful};
 use crate::summary::{
     CurvePoint, HistogramBin, Interval, NotComputed, Percentile, PowerLaw, ResponseBucket, Spread, Why,
     percentile_key,
@@ -78,6 +79,9 @@ const PERCENTILES: [(&str, f64); 5] =
 /// So many observations lie beyond a quantile that has an interval, and on this side of it. With ten, the interval is 1.34 times as wide as
 /// chance is.
 const BEYOND: f64 = 20.0;
+
+/// What lies beyond a far quantile is told from a level at which so many times as many do.
+const NEARER: f64 = 5.0;
 
 /// An interval of which the outer cells make more than this part is stepped.
 const STEP: f64 = 0.2;
@@ -239,7 +243,12 @@ impl Sample {
             return Err(Why::GivenUp);
         }
         let cells: Vec<u64> = self.low.iter().map(|c| c.low).collect();
-        let [low, high] = astride(p, &cells, None, |&cell| self.share_up_to(cell, errors));
+        // A comparison has an allowance of its own (`comparison::numbers`).
+        let doubt = match errors {
+            None if 1.0 - p <= FAR + 1e-9 => Some(self.doubt(p).ok_or(Why::EndBeyondLargest { n })?),
+            _ => None,
+        };
+        let [low, high] = astride(p, &cells, doubt, |&cell| self.share_up_to(cell, errors));
         let [first, last] = [low, high].map(|i| self.low.iter().nth(i).copied());
         let (Some(first), Some(last)) = (first, last) else {
             return Err(Why::BeyondLargest { n });
@@ -259,6 +268,24 @@ impl Sample {
         let [low, high] = [first.low, last.high].map(|x| x.clamp(min, max) as f64);
         let cell = (last.high - last.low) as f64;
         Ok(([low, high], low == high || cell > STEP * (high - low)))
+    }
+
+    /// Shares beyond that may be those of chance where 1 - p is the true one: told from a level at which five times as many lie beyond, since what
+    /// lies beyond comes in crowds of which few were seen ([`doubtful`]). None where no end could be told.
+    fn doubt(&self, p: f64) -> Option<Interval> {
+        let q = 1.0 - p;
+        let place = ((1.0 - (NEARER * q).min(NEAREST)) * self.n() as f64).ceil() as u64;
+        let level = self.low.nth(place.saturating_sub(1))?;
+        let (share, half) = self.share_up_to(level, None)?;
+        let filled = self.by_segment[..self.filled].iter().filter(|s| s.n() > 0).count();
+        let independent = |q: f64| t975(filled - 1) * ((1.0 - q) / (q * self.n() as f64)).sqrt();
+        let beyond = 1.0 - share;
+        if beyond <= q {
+            // One value reaches from there beyond `p`: the segments alone tell.
+            return Some([q; 2]);
+        }
+        let known = Known { beyond, half: half / beyond, independent: independent(beyond) };
+        doubtful(q, independent(q), &known, filled)
     }
 
     /// Why there can be no interval from segments.
@@ -283,10 +310,12 @@ impl Sample {
         if let Some(tail) = self.tail() {
             return Err(Why::power_law(&tail));
         }
-        let (error, degrees) = ratio_error(&self.totals(), FEWEST_SEGMENTS).ok_or(Why::EmptySegments)?;
-        let half = error * errors.unwrap_or_else(|| t975(degrees));
-        // No time and no size is negative.
-        Ok([(mean - half).max(0.0), mean + half])
+        let [low, high] =
+            ratio_interval(&self.totals(), FEWEST_SEGMENTS, errors).ok_or(Why::EmptySegments)?;
+        // The mean is of all, the interval of the segments that are complete. No time and no size is negative.
+        let complete = self.totals().iter().fold((0.0, 0.0), |a, s| (a.0 + s.0, a.1 + s.1));
+        let moved = mean - complete.0 / complete.1;
+        Ok([(low + moved).max(0.0), high + moved])
     }
 
     /// The block of the document. `unit` is how many of the histogram's whole numbers make one of the document's; what cannot

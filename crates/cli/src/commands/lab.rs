@@ -51,6 +51,7 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
         Some(Live::OnDemand(play)) => play(args.seed, &mut report)?,
         None => {}
     }
+    let report = report.listed();
     let in_form = |wanted: &Wanted| match wanted.output.name() {
         "json" => headway_report::json::document(&report),
         _ => text::of(&report).into_bytes(),

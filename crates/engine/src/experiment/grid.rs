@@ -194,12 +194,16 @@ fn differences(spec: &StudySpec, done: &[PointResult]) -> (Vec<Difference>, Vec<
                 few.push(number.name);
                 continue;
             }
+            if pair.iter().any(|d| d.is_short_for(number.name)) {
+                few.push(number.name);
+                continue;
+            }
             match number.values.map(|values| values.iter().any(|value| value.lower_bound)) {
                 [false, false] => {
                     let [a, b] = number.values.map(|of| of.iter().map(|n| n.value).collect::<Vec<f64>>());
-                    if let Some((difference, gain)) =
-                        difference(&a, &b, pair.map(|d| d.estimate(number.name, number.ok)))
-                    {
+                    let [one, other] = pair.map(|d| d.allowance(number.name, number.ok));
+                    let estimates = pair.map(|d| d.estimate(number.name, number.ok));
+                    if let Some((difference, gain)) = difference(&a, &b, estimates, one.max(other)) {
                         let of = number.name.to_owned();
                         all.push(Difference { point, with, of, ok: number.ok, difference, gain });
                     }
@@ -247,11 +251,12 @@ fn numbers_of<'a>(pair: [&'a PointResult; 2]) -> Vec<PairedNumber<'a>> {
 }
 
 /// The first less the second, run by run, and how much narrower its interval is for the common draws; of stepped ones by the ends of their
-/// intervals.
+/// intervals. Its interval is wider than the runs tell by the larger allowance of the two.
 fn difference(
     first: &[f64],
     second: &[f64],
     estimates: [Option<&Estimate>; 2],
+    allowance: f64,
 ) -> Option<(Estimate, Option<f64>)> {
     if first.len() != second.len() {
         return None;
@@ -264,7 +269,8 @@ fn difference(
     }
     let off = of_values(first.iter().zip(second).map(|(a, b)| a - b).collect())?;
     let gain = paired(first, second).and_then(|paired| paired.sharpened);
-    Some((off, gain))
+    let wider = |[low, high]: [f64; 2]| [low, high].map(|end| off.mean + allowance * (end - off.mean));
+    Some((Estimate { ci95: off.ci95.map(wider), ..off }, gain))
 }
 
 #[cfg(test)]

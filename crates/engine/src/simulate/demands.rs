@@ -4,13 +4,13 @@
 //! else are not among those that come here (`settings::study`).
 
 use super::course::Trimmed;
-use super::estimates::of_values;
+use super::estimates::{estimate, of_values};
 use super::pooled::PooledSample;
 use super::replication::{Number, Numbers, Replication};
 use super::sink::Counts;
 use super::times::CensoredHistogram;
 use headway_stats::Threshold;
-use headway_stats::intervals::clopper_pearson;
+use headway_stats::intervals::{clopper_pearson, share_over_runs};
 use headway_stats::summary::{Infinite, Interval, Stated, ThresholdResult, Unsteady, Why};
 use headway_stats::thresholds::{Aggregate, Metric, hangs_on_length, judge_runs};
 
@@ -91,6 +91,8 @@ pub struct Runs<'a> {
     pub no_mean: Option<Infinite>,
     /// The response times of all of them.
     pub together: &'a PooledSample,
+    /// By threshold, whether all of them together are too short for its interval.
+    pub short: &'a [bool],
 }
 
 /// The thresholds of a point, judged by their intervals over its runs, of a single one by those within it.
@@ -110,7 +112,10 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
     let all: Vec<Number> = of.numbers.iter().filter_map(|numbers| *numbers.demanded.get(i)?).collect();
     // A mean over some of the runs is that of others.
     if all.len() == of.runs.len() {
-        let over_runs = of_values(all.iter().map(|number| number.value).collect());
+        let over_runs = match threshold.aggregate {
+            Aggregate::Mean => estimate(&all, &requests(threshold, of.numbers)),
+            _ => of_values(all.iter().map(|number| number.value).collect()),
+        };
         result.lower_bound = all.iter().any(|number| number.lower_bound);
         result.value = over_runs.map(|estimate| estimate.mean);
         result.interval = match all[..] {
@@ -123,8 +128,11 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
             _ => {}
         }
         if threshold.metric == Metric::Failed {
-            result.interval = result.interval.map(|own| wider(own, threshold.aggregate, of.runs));
+            of_failures(&mut result, threshold.aggregate, of.runs);
         }
+    }
+    if of.short.get(i) == Some(&true) {
+        (result.interval, result.at_least) = (None, None);
     }
     // Of each run by itself, where all have the number.
     let values: Vec<f64> = match all.len() == of.runs.len() {
@@ -171,11 +179,26 @@ fn against(threshold: &Threshold, of: &Runs<'_>) -> Option<Why> {
     Some(what.against_the_mean())
 }
 
-/// Never narrower than the exact limits of independent requests: runs without a failure do not prove that there are none.
-fn wider([low, high]: Interval, aggregate: Aggregate, runs: &[&Replication]) -> Interval {
-    let all = runs.iter().filter_map(|run| failures(&run.counts));
-    let (bad, n) = all.fold((0, 0), |(bad, n), (b, m)| (bad + b, n + m));
+/// Over how many requests the mean of each run is.
+fn requests(threshold: &Threshold, numbers: &[&Numbers]) -> Vec<u64> {
+    let of_well = threshold.metric == Metric::ResponseOk;
+    numbers.iter().map(|of| if of_well { of.n_well } else { of.n }).collect()
+}
+
+/// The share of all requests that failed, or how many did in a run. Over several runs as every share is ([`share_over_runs`]); of a single one
+/// by its parts, and never narrower than the exact limits of independent requests: a run without a failure does not prove that there are none.
+fn of_failures(result: &mut ThresholdResult, aggregate: Aggregate, runs: &[&Replication]) {
+    let all: Vec<(u64, u64)> = runs.iter().filter_map(|run| failures(&run.counts)).collect();
+    let (bad, n) = all.iter().fold((0, 0), |(bad, n), (b, m)| (bad + b, n + m));
     let times = if aggregate == Aggregate::Count { n as f64 / runs.len().max(1) as f64 } else { 1.0 };
+    if let Some((value, interval)) = share_over_runs(&all) {
+        let [low, high] = interval.map(|end| end * times);
+        // How many there are hangs on how many requests there are too.
+        let [least, most] = result.interval.filter(|_| aggregate == Aggregate::Count).unwrap_or([low, high]);
+        (result.value, result.interval) =
+            (Some(value * times), Some([low.min(least).max(0.0), high.max(most)]));
+        return;
+    }
     let [least, most] = clopper_pearson(bad, n).map(|share| share * times);
-    [low.min(least).max(0.0), high.max(most)]
+    result.interval = result.interval.map(|[low, high]| [low.min(least).max(0.0), high.max(most)]);
 }

@@ -12,6 +12,14 @@ use headway_workload::Plan;
 use headway_workload::model::{Cancel, Discipline, Faults, Kind, Model, Part, Policy, When};
 use headway_workload::plan::Group;
 
+/// What part of the length that a single run needs several of them need together: 100 relaxation times for exponential services. Of M/M/1 at 80 %
+/// the intervals of the mean held in 92 % of studies of 10 x 11 relaxation times, those of p99 in 92 % of 10 x 20 and 84 % of 5 x 20, those of
+/// p99.9 in 94 % of 20 x 100, and at 95 % in 65 to 77 % of 20 x 38.
+const TOGETHER: f64 = 0.2;
+/// How many times as long where services are too skewed for the interval of a single run: with lognormal ones of CoV 3 it held in 90 % of studies of
+/// 2,000 to 7,000 relaxation times and in 95 % of 10,700, with CoV 2 in 92 % of 4,300.
+const SKEWED: f64 = 15.0;
+
 /// What a plan asks of a model.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Loads {
@@ -66,6 +74,21 @@ impl Loads {
             offered,
             skewed,
             infinite,
+        }
+    }
+
+    /// How long all replications together must last after their warm-up for the interval of the mean, or of that percentile, over them, in seconds:
+    /// none where that is not known, and of percentiles below p99. Over replications an interval does not hang on how long each is, but a mean
+    /// whose long services are rare, and a percentile beyond which few crowds came, lie too low with an interval that is too narrow.
+    pub fn needed_together(&self, p: Option<f64>) -> Option<f64> {
+        let trusted_s = self.trusted_s?;
+        match p {
+            None if self.skewed => Some(SKEWED * TOGETHER * trusted_s),
+            None => Some(TOGETHER * trusted_s),
+            Some(p) if p >= 0.99 => {
+                Some(TOGETHER * Length::TRUSTED * self.relaxation_s? * Length::longer_for(p))
+            }
+            Some(_) => None,
         }
     }
 

@@ -11,6 +11,8 @@
 mod beside;
 mod bounded;
 pub(crate) mod course;
+#[cfg(test)]
+mod coverage;
 mod demands;
 mod differs;
 pub(crate) mod estimates;

@@ -65,7 +65,9 @@ fn little(about: &About<'_>) -> Option<Remark> {
 fn rejects(about: &About<'_>) -> Option<Remark> {
     let (load, failed) = refused(about.loads, about.seen, about.grows)?;
     let load = Some(load).filter(|load| load.is_finite());
-    Some(Remark::RejectsExcess { part: about.point.busiest.clone(), load, failed })
+    let mean_s = about.point.response.get("mean").map(|mean| mean.mean);
+    let mean_ok_s = about.point.response_ok.get("mean").map(|mean| mean.mean);
+    Some(Remark::RejectsExcess { part: about.point.busiest.clone(), load, failed, mean_s, mean_ok_s })
 }
 
 /// Where what is too much for the busiest station is turned away and does not pile up: its load, and the share that fails there.

@@ -43,8 +43,12 @@ pub const OF_WELL: [(&str, Option<f64>); 3] = [("mean", None), ("p50", Some(0.5)
 pub struct Numbers {
     /// Of all requests, in the order of [`NUMBERS`].
     pub all: [Number; NUMBERS.len()],
+    /// How many these were.
+    pub n: u64,
     /// Of those that ended well, in the order of [`OF_WELL`]; none where there was none.
     pub well: Option<[Number; OF_WELL.len()]>,
+    /// How many ended well.
+    pub n_well: u64,
     /// Correlation of neighbouring batches, and how many there are; none where there are too few of them.
     pub lag1: Option<(f64, usize)>,
     /// What thresholds speak of, in their order; none where there was nothing to observe.
@@ -158,10 +162,10 @@ impl Replication {
         (self.seconds > 0.0).then(|| n as f64 / self.seconds)
     }
 
-    /// Share of the requests that did not end well.
-    pub fn failed(&self) -> f64 {
+    /// Requests that did not end well, and all.
+    pub fn failed(&self) -> (u64, u64) {
         let Counts { n, ok, .. } = self.counts;
-        if n == 0 { 0.0 } else { (n - ok) as f64 / n as f64 }
+        (n - ok, n)
     }
 
     /// Share of its requests that is left out, `left_out` of the measured phase among them.
@@ -207,6 +211,9 @@ pub fn numbers(
     let demanded = thresholds.iter().map(|threshold| demanded(threshold, run, &after, mean, intervals));
     let numbers = Numbers {
         all,
+        // What does not fill a batch belongs to the mean too.
+        n: course.n() - prefix.observations.min(course.n()),
+        n_well: after.all.well().n(),
         well: of_well(&after, &exact, intervals),
         lag1: means.map(|means| (means.lag1, means.segments)),
         demanded: demanded.collect(),

@@ -4,7 +4,8 @@
 mod play;
 mod systems;
 
-use crate::{Cell, Lab, Quantity, Range, Report, SCHEMA, Table, TableRow, replicate};
+use crate::words::listed;
+use crate::{Cell, Lab, Quantity, Range, Report, Table, TableRow, replicate};
 use play::{Result, bisected, search};
 use systems::{ALL, Length, System};
 
@@ -36,66 +37,84 @@ impl Lab for Knee {
     }
 
     fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report> {
-        let mut rows = Vec::new();
-        let mut notes = Vec::new();
-        for system in &ALL {
-            let pairs = pairs(system, seed, replications)?;
-            rows.push(row(system, &pairs));
-            notes.push(note(system, &pairs));
-        }
-        let table = Table {
-            title: "Searches to +-10 % with nothing but a threshold, of 15 minutes at most".to_owned(),
+        let all: Vec<Vec<Pair>> =
+            ALL.iter().map(|system| pairs(system, seed, replications)).collect::<anyhow::Result<_>>()?;
+        let table = |title: &str, quantities: Vec<Quantity>, row: fn(&System, &[Pair]) -> Vec<Cell>| Table {
+            title: title.to_owned(),
             key: "system",
             source: "formula",
-            quantities: QUANTITIES.to_vec(),
-            rows,
-            spread: false,
+            quantities,
+            rows: ALL
+                .iter()
+                .zip(&all)
+                .map(|(system, pairs)| TableRow { name: system.name.to_owned(), cells: row(system, pairs) })
+                .collect(),
+            spread: true,
         };
-        Ok(Report {
-            schema: SCHEMA,
-            name: self.name(),
-            about: self.about(),
-            seed,
-            rows: Vec::new(),
-            tables: vec![table],
-            figures: Vec::new(),
-            notes,
-        })
+        let tables = vec![
+            table(
+                "Searches to +-10 % with nothing but a threshold, of 15 minutes at most: the true knee, how many held it, how many became as \
+                 narrow as that, half the width of the interval, how long they took (in virtual time), and how many estimates were within 25 % \
+                 after three minutes",
+                Quantity::all([
+                    ("knee/s", 2),
+                    ("held %", 1),
+                    ("ended %", 1),
+                    ("half %", 2),
+                    ("seconds", 0),
+                    ("near %", 1),
+                ]),
+                found,
+            ),
+            table(
+                "What they cost: trials and requests, the requests of a bisection that holds the knee in at least 93 % (those of a trial, and of \
+                 all), and what share of these the searches took",
+                Quantity::all([
+                    ("trials", 1),
+                    ("requests", 0),
+                    ("each of bis.", 0),
+                    ("bisection", 0),
+                    ("share %", 1),
+                ]),
+                cost,
+            ),
+        ];
+        Ok(Report { tables, notes: vec![note(&all)], ..Report::of(self, seed) })
     }
 }
 
 /// Longest time of each, seconds.
 const BUDGET_S: f64 = 900.0;
 
-const QUANTITIES: [Quantity; 8] = [
-    Quantity::new("knee/s", 2),
-    Quantity::new("held %", 1),
-    Quantity::new("half %", 2),
-    Quantity::new("seconds", 0),
-    Quantity::new("trials", 1),
-    Quantity::new("requests", 0),
-    Quantity::new("bisection: requests", 0),
-    Quantity::new("share of them", 2),
-];
+fn of(pairs: &[Pair], value: impl Fn(&Pair) -> Option<f64>) -> Cell {
+    Cell::observed(Range::of(pairs.iter().filter_map(value).collect()))
+}
 
-fn row(system: &System, pairs: &[Pair]) -> TableRow {
-    let of = |value: &dyn Fn(&Pair) -> Option<f64>| {
-        Cell::observed(Range::of(pairs.iter().filter_map(value).collect()))
-    };
-    let knee = Cell { theory: Some(system.knee()), ..Cell::default() };
-    let percent = |yes: bool| Some(if yes { 100.0 } else { 0.0 });
-    let share = share(pairs);
-    let cells = vec![
-        knee,
-        of(&|pair| percent(pair.search.held)),
-        of(&|pair| pair.search.half.map(|half| 100.0 * half)),
-        of(&|pair| Some(pair.search.seconds)),
-        of(&|pair| Some(pair.search.trials as f64)),
-        of(&|pair| Some(pair.search.requests as f64)),
-        of(&|pair| pair.bisection.map(|requests| requests as f64)),
-        Cell { shown: share, ..Cell::default() },
-    ];
-    TableRow { name: system.name.to_owned(), cells }
+fn percent(yes: bool) -> Option<f64> {
+    Some(if yes { 100.0 } else { 0.0 })
+}
+
+/// How good the searches are.
+fn found(system: &System, pairs: &[Pair]) -> Vec<Cell> {
+    vec![
+        Cell { theory: Some(system.knee()), ..Cell::default() },
+        of(pairs, |pair| percent(pair.search.held)),
+        of(pairs, |pair| percent(pair.search.half.is_some())),
+        of(pairs, |pair| pair.search.half.map(|half| 100.0 * half)),
+        of(pairs, |pair| Some(pair.search.seconds)),
+        of(pairs, |pair| percent((pair.search.by_default - 1.0).abs() <= 0.25)),
+    ]
+}
+
+/// What they take.
+fn cost(system: &System, pairs: &[Pair]) -> Vec<Cell> {
+    vec![
+        of(pairs, |pair| Some(pair.search.trials as f64)),
+        of(pairs, |pair| Some(pair.search.requests as f64)),
+        Cell { theory: system.bisection.map(|length| length.requests() as f64), ..Cell::default() },
+        of(pairs, |pair| pair.bisection.map(|requests| requests as f64)),
+        of(pairs, |pair| pair.bisection.map(|_| 100.0 * share(pairs).unwrap_or(f64::NAN))),
+    ]
 }
 
 /// Both searches of a system, each from the same first rates.
@@ -114,37 +133,27 @@ fn share(pairs: &[Pair]) -> Option<f64> {
     Some(pairs.iter().map(|pair| pair.search.requests).sum::<u64>() as f64 / bisections as f64)
 }
 
-/// That part of the values is smaller.
-fn quantile(mut values: Vec<f64>, part: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get((values.len() as f64 * part) as usize).copied().unwrap_or(f64::NAN)
-}
-
-fn note(system: &System, pairs: &[Pair]) -> String {
-    let held = pairs.iter().filter(|pair| pair.search.held).count();
-    let half = quantile(pairs.iter().filter_map(|pair| pair.search.half).collect(), 0.5);
-    let seconds = |part| quantile(pairs.iter().map(|pair| pair.search.seconds).collect(), part);
-    let ended = pairs.iter().filter(|pair| pair.search.half.is_some()).count();
-    let near = pairs.iter().filter(|pair| (pair.search.by_default - 1.0).abs() <= 0.25).count();
-    let beside = match (share(pairs), system.bisection) {
-        (Some(share), Some(length)) => {
-            let (at_most, at_least) =
-                if matches!(length, Length::Enough(_)) { ("", "") } else { ("at most ", "at least ") };
-            format!(
-                ", {at_most}{:.1} % of the requests of a bisection that holds it in at least 93 % (trials of {at_least}{} requests)",
-                100.0 * share,
-                length.requests()
-            )
-        }
-        _ => String::new(),
+/// What all of it comes to, and what of the bisection is not known.
+fn note(all: &[Vec<Pair>]) -> String {
+    let pairs = || all.iter().flatten();
+    let held = pairs().filter(|pair| pair.search.held).count();
+    let ended = pairs().filter(|pair| pair.search.half.is_some()).count();
+    let below: Vec<&str> = ALL
+        .iter()
+        .filter(|system| matches!(system.bisection, Some(length) if !matches!(length, Length::Enough(_))))
+        .map(|system| system.name)
+        .collect();
+    let below = match below.as_slice() {
+        [] => String::new(),
+        some => format!(
+            " The trials of a bisection that are long enough are known from below alone for {}, so that the search takes at most that share of its \
+             requests.",
+            listed(some)
+        ),
     };
     format!(
-        "{}: held in {held} of {} searches, {ended} of them to +-10 %, median half width {:.1} %, {:.0} s in the median and {:.0} s in nine of ten; after three minutes {near} of the estimates are within 25 %{beside}",
-        system.name,
-        pairs.len(),
-        100.0 * half,
-        seconds(0.5),
-        seconds(0.9)
+        "The knee was held in {held} of {} searches, {ended} of which became as narrow as was asked.{below}",
+        pairs().count()
     )
 }
 

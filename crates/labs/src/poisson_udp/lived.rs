@@ -11,7 +11,7 @@ use std::io;
 
 /// Runs of each kind of clients, as in the post.
 const RUNS: u64 = 5;
-/// Bytes of the smaller buffer, as asked for; Linux doubles it.
+/// Bytes of the sources' receiver's buffer, as asked for; Linux doubles it, and has room for 59 datagrams in it.
 const SMALL: usize = 24 << 10;
 
 /// A kind of the post's clients.
@@ -56,11 +56,6 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Datagrams per ten seconds.
-    pub fn per_run(&self, n: u64) -> f64 {
-        n as f64 * RUN_S / self.seconds
-    }
-
     pub fn lost_share(&self) -> f64 {
         self.lost as f64 / self.sent.max(1) as f64
     }
@@ -94,18 +89,39 @@ impl Clients {
 pub struct Sourced {
     /// Read as fast as can be.
     pub fast: Traffic,
-    /// Worked on, with each of the [`Lived::rooms`].
-    pub worked: [Traffic; 2],
+    /// Worked on, with [`Lived::room`], run by run.
+    pub worked: Vec<Traffic>,
+}
+
+impl Sourced {
+    /// Shares lost, run by run, from the smallest to the largest.
+    pub fn lost(&self) -> Vec<f64> {
+        let mut lost: Vec<f64> = self.worked.iter().map(Traffic::lost).collect();
+        lost.sort_by(f64::total_cmp);
+        lost
+    }
+
+    /// The share lost of the run in the middle: what a host that stood still in some of them did not do.
+    pub fn usual_loss(&self) -> f64 {
+        let lost = self.lost();
+        lost.get(lost.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// The longest that the receiver stood still, in seconds.
+    pub fn stalled_s(&self) -> f64 {
+        self.worked.iter().map(|traffic| traffic.stalled_s).fold(0.0, f64::max)
+    }
 }
 
 /// All of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lived {
-    pub extent: Extent,
     /// Those that yield, and those that sleep.
     pub clients: [Clients; 2],
-    /// How many datagrams the system's usual buffer takes, and a smaller one.
-    pub rooms: [usize; 2],
+    /// How many datagrams the receiver's buffer takes.
+    pub room: usize,
+    /// How long each run of a source lasted, in seconds.
+    pub source_s: f64,
     /// Of [`PLAYED`].
     pub sources: Vec<Sourced>,
     /// The same, modelled.
@@ -118,14 +134,19 @@ struct Times {
     runs: u64,
     kept_s: f64,
     source_s: f64,
+    source_runs: u64,
     modelled: u64,
 }
 
 impl Times {
     fn of(extent: Extent) -> Times {
         match extent {
-            Extent::Full => Times { run_s: RUN_S, runs: RUNS, kept_s: 2.0, source_s: 5.0, modelled: 20 },
-            Extent::Short => Times { run_s: 0.2, runs: 2, kept_s: 0.2, source_s: 0.1, modelled: 2 },
+            Extent::Full => {
+                Times { run_s: RUN_S, runs: RUNS, kept_s: 2.0, source_s: 1.0, source_runs: 11, modelled: 20 }
+            }
+            Extent::Short => {
+                Times { run_s: 0.2, runs: 2, kept_s: 0.2, source_s: 0.2, source_runs: 3, modelled: 2 }
+            }
         }
     }
 }
@@ -136,22 +157,29 @@ impl Times {
 /// The system gives no process, socket or stamp.
 pub fn play(seed: u64, extent: Extent) -> io::Result<Lived> {
     let times = Times::of(extent);
-    let rooms = [room(None)? as usize, room(Some(SMALL))? as usize];
-    let clients = [clients(Kind::Yielding, seed, &times)?, clients(Kind::Sleeping, seed, &times)?];
+    let room = room(Some(SMALL))? as usize;
+    // The sources first: what a hundred processes did to the machine is not over when they are.
     let end = Nanos::from_secs_f64(times.source_s);
+    let through = |instants: &[Nanos], buffer, work| -> io::Result<Traffic> {
+        let receiver = Receiver { buffer, work, keep: true, first: true };
+        let (released, seen) = receive_while(receiver, |to| release(to, instants.iter().copied()))?;
+        Ok(Traffic::of(&seen, work, released.zero_unix))
+    };
     let mut sources = Vec::new();
     for source in PLAYED {
-        let instants = source.instants(end, seed);
-        let through = |buffer, work| -> io::Result<Traffic> {
-            let receiver = Receiver { buffer, work, keep: true, first: true };
-            let (released, seen) = receive_while(receiver, |to| release(to, instants.iter().copied()))?;
-            Ok(Traffic::of(&seen, work, released.zero_unix))
-        };
-        let worked = [through(None, SERVICE)?, through(Some(SMALL), SERVICE)?];
-        sources.push(Sourced { fast: through(None, Nanos::ZERO)?, worked });
+        let fast = through(&source.instants(end, seed), None, Nanos::ZERO)?;
+        sources.push(Sourced { fast, worked: Vec::new() });
     }
-    let modelled = replayed(seed, times.modelled, end, rooms);
-    Ok(Lived { extent, clients, rooms, sources, modelled })
+    // In turns: a host that stands still for a while meets all of them.
+    for run in 0..times.source_runs {
+        for (source, sourced) in PLAYED.iter().zip(&mut sources) {
+            let instants = source.instants(end, seed.wrapping_add(run));
+            sourced.worked.push(through(&instants, Some(SMALL), SERVICE)?);
+        }
+    }
+    let clients = [clients(Kind::Yielding, seed, &times)?, clients(Kind::Sleeping, seed, &times)?];
+    let modelled = replayed(seed, times.modelled, end, room);
+    Ok(Lived { clients, room, source_s: times.source_s, sources, modelled })
 }
 
 fn clients(kind: Kind, seed: u64, times: &Times) -> io::Result<Clients> {

@@ -1,6 +1,6 @@
 //! A post's experiment with UDP: clients that send evenly lost nothing, and clients that slept an exponential time after each datagram,
-//! meant as Poisson traffic, lost some. With its clients as processes; with sources at one rate, live and before a modelled server; and
-//! what came at the receiver. See docs/labs.md for the definitions.
+//! meant as Poisson traffic, lost some. With sources that differ in nothing but the pattern, live and before a modelled server; with its
+//! clients as processes; and what came at the receiver. See docs/labs.md for the definitions.
 //!
 //! The post's own cause is open: it published neither its instants nor its buffer.
 
@@ -16,7 +16,7 @@ use headway_report::format::number;
 use lived::{Clients, Kind, Lived, Ran, Sourced};
 use published::{EACH, QUEUED, ROOMS, RUN_S, SLEPT, YIELDED};
 use source::{MODELLED, PLAYED};
-use traffic::{CLASSES, Traffic};
+use traffic::Traffic;
 
 /// The experiment.
 pub struct PoissonUdp;
@@ -69,12 +69,12 @@ fn queued(seed: u64, time: Nanos) -> Queues {
 }
 
 /// What [`PLAYED`] come to before the model.
-fn replayed(seed: u64, replications: u64, time: Nanos, rooms: [usize; 2]) -> Vec<Vec<Sourced>> {
+fn replayed(seed: u64, replications: u64, time: Nanos, room: usize) -> Vec<Vec<Sourced>> {
     replicate(seed, replications, |seed| {
         let of = |source: &source::At| {
             let instants = source.instants(time, seed);
-            let with = |room| Traffic::modelled(&instants, SERVICE, Some(room));
-            Sourced { fast: Traffic::modelled(&instants, Nanos::ZERO, None), worked: rooms.map(with) }
+            let with = |work, room| Traffic::modelled(&instants, work, room);
+            Sourced { fast: with(Nanos::ZERO, None), worked: vec![with(SERVICE, Some(room))] }
         };
         PLAYED.iter().map(of).collect()
     })
@@ -112,20 +112,7 @@ fn modelled_tables(all: &[Queues]) -> Vec<Table> {
 }
 
 fn live_tables(lived: &Lived) -> Vec<Table> {
-    let [usual, small] = lived.rooms;
-    let title = |room| {
-        format!(
-            "The same, each datagram worked on for 15 us, in a buffer that takes {room} of them: the receiver's queue, and what was lost"
-        )
-    };
-    vec![
-        runs(lived),
-        came(&lived.clients),
-        sources(lived),
-        worked(lived, title(usual), 0),
-        worked(lived, title(small), 1),
-        classes(lived),
-    ]
+    vec![patterns(lived), stood_still(lived), runs(lived), came(&lived.clients)]
 }
 
 fn live(value: f64) -> Cell {
@@ -136,12 +123,12 @@ fn live(value: f64) -> Cell {
 fn runs(lived: &Lived) -> Table {
     let cells = |ran: &Ran, published: Option<(f64, f64)>| {
         let [sent, lost, share] = match published {
-            Some((sent, lost)) => [Some(sent), Some(lost), Some(100.0 * lost / sent)],
+            Some((sent, lost)) => [Some(sent / RUN_S), Some(lost), Some(100.0 * lost / sent)],
             None => [None; 3],
         };
         vec![
-            Cell { published: sent, ..live(ran.per_run(ran.sent)) },
-            Cell { published: lost, ..live(ran.per_run(ran.lost)) },
+            Cell { published: sent, ..live(ran.sent as f64 / ran.seconds) },
+            Cell { published: lost, ..live(ran.lost as f64) },
             Cell { published: share, ..live(100.0 * ran.lost_share()) },
             Cell { live: ran.waited.map(|share| 100.0 * share), ..Cell::default() },
         ]
@@ -162,16 +149,16 @@ fn runs(lived: &Lived) -> Table {
         }
     }
     let seconds = lived.clients[0].runs.first().map_or(RUN_S, |ran| ran.seconds);
-    let scaled =
-        if seconds < RUN_S { format!(", from runs of {} s", number(seconds)) } else { String::new() };
+    let published = if seconds < RUN_S { format!(" (the post's: of {RUN_S} s)") } else { String::new() };
     Table {
         title: format!(
-            "The post's clients, each a process: datagrams sent and lost per {RUN_S} s{scaled}; and for what share of its time the \
-             receiver waited for a processor"
+            "The post's clients, each a process: datagrams sent a second, and lost in a run of {} s{published}; for what share of its \
+             time the receiver waited for a processor",
+            number(seconds)
         ),
         key: "clients",
         source: "post",
-        quantities: Quantity::all([("sent", 0), ("lost", 0), ("lost %", 3), ("wait %", 1)]),
+        quantities: Quantity::all([("sent/s", 0), ("lost", 0), ("lost %", 3), ("wait %", 1)]),
         rows,
         spread: false,
     }
@@ -217,86 +204,67 @@ fn beside(lived: &Lived, i: usize, of: impl Fn(&Sourced) -> f64) -> Cell {
     Cell { replications: Range::over(&lived.modelled, |all| of(&all[i])), ..live(of(&lived.sources[i])) }
 }
 
-fn sources(lived: &Lived) -> Table {
-    let row = |(i, source): (usize, &source::At)| TableRow {
-        name: source.name(),
-        cells: vec![
-            beside(lived, i, |sourced| sourced.fast.rate),
-            Cell { theory: source.cov(), ..beside(lived, i, |sourced| sourced.fast.cov) },
-            beside(lived, i, |sourced| sourced.fast.most_in_ms as f64),
-            live(lived.sources[i].fast.queue as f64),
-            live(100.0 * lived.sources[i].fast.lost()),
-        ],
-    };
-    Table {
-        title: "One rate, that of the post's sleeping clients, from sources on an absolute schedule and a receiver that go before \
-                other processes, where that is permitted; mean: their instants"
-            .to_owned(),
-        key: "source",
-        source: "post",
-        quantities: Quantity::all([("came/s", 0), ("CoV", 2), ("most/ms", 0), ("queue", 0), ("lost %", 3)]),
-        rows: PLAYED.iter().enumerate().map(row).collect(),
-        spread: false,
-    }
-}
-
-fn worked(lived: &Lived, title: String, which: usize) -> Table {
-    let row = |(i, source): (usize, &source::At)| TableRow {
-        name: source.name(),
-        cells: vec![
-            beside(lived, i, |sourced| sourced.worked[which].queue as f64),
-            beside(lived, i, |sourced| 100.0 * sourced.worked[which].lost()),
-            Cell {
-                live: lived.sources[i].worked[which].waited.map(|share| 100.0 * share),
-                ..Cell::default()
-            },
-        ],
-    };
-    Table {
-        title,
-        key: "source",
-        source: "post",
-        quantities: Quantity::all([("queue", 0), ("lost %", 3), ("wait %", 1)]),
-        rows: PLAYED.iter().enumerate().map(row).collect(),
-        spread: false,
-    }
-}
-
-/// Losses by how many came in a millisecond, over all sources, with the smaller buffer.
-fn classes(lived: &Lived) -> Table {
-    let live_classes = notes::by_class(&lived.sources);
-    let modelled: Vec<_> = lived.modelled.iter().map(|all| notes::by_class(all)).collect();
-    let rows = CLASSES.iter().enumerate().map(|(c, end)| {
-        let from = if c == 0 { 1 } else { CLASSES[c - 1] + 1 };
-        let name = if *end == u64::MAX { format!("{from} or more") } else { format!("{from} to {end}") };
-        let mean = |of: &dyn Fn(&traffic::Class) -> f64| Range::over(&modelled, |classes| of(&classes[c]));
-        let share = |class: &traffic::Class| 100.0 * class.dropped as f64 / class.came as f64;
-        let some = |class: &traffic::Class| class.came > 0;
-        let lost =
-            modelled.iter().map(|classes| classes[c]).filter(some).map(|class| share(&class)).collect();
+/// What the pattern alone does: one rate, one receiver, one buffer.
+fn patterns(lived: &Lived) -> Table {
+    let row = |(i, source): (usize, &source::At)| {
+        let lost = lived.sources[i].lost();
+        let percent =
+            |share: Option<&f64>| Cell { live: share.map(|share| 100.0 * share), ..Cell::default() };
         TableRow {
-            name,
+            name: source.name(),
             cells: vec![
+                beside(lived, i, |sourced| sourced.fast.rate),
+                Cell { theory: source.cov(), ..beside(lived, i, |sourced| sourced.fast.cov) },
+                beside(lived, i, |sourced| 100.0 * sourced.usual_loss()),
+                percent(lost.first()),
+                percent(lost.last()),
+            ],
+        }
+    };
+    let runs = lived.sources.first().map_or(0, |sourced| sourced.worked.len());
+    Table {
+        title: format!(
+            "One rate, one receiver that takes 15 us for each, one buffer of {} datagrams, and only the pattern differs: {runs} runs of {} s \
+             each, source and receiver before other processes and on processors of their own where that is permitted; lost: the run in the \
+             middle, the best and the worst (mean: modelled)",
+            lived.room,
+            number(lived.source_s)
+        ),
+        key: "source",
+        source: "post",
+        quantities: Quantity::all([("came/s", 0), ("CoV", 2), ("lost %", 3), ("least", 3), ("most", 3)]),
+        rows: PLAYED.iter().enumerate().map(row).collect(),
+        spread: false,
+    }
+}
+
+/// What the host did in the same runs.
+fn stood_still(lived: &Lived) -> Table {
+    let row = |(source, sourced): (&source::At, &Sourced)| {
+        let most = |of: fn(&Traffic) -> f64| live(sourced.worked.iter().map(of).fold(0.0, f64::max));
+        let waits: Option<Vec<f64>> = sourced.worked.iter().map(|traffic| traffic.waited).collect();
+        TableRow {
+            name: source.name(),
+            cells: vec![
+                most(|traffic| traffic.most_in_ms as f64),
+                most(|traffic| traffic.queue as f64),
+                live(1e3 * sourced.stalled_s()),
                 Cell {
-                    replications: mean(&|class| class.milliseconds as f64),
-                    ..live(live_classes[c].milliseconds as f64)
-                },
-                Cell {
-                    live: some(&live_classes[c]).then(|| share(&live_classes[c])),
-                    ..Cell::observed(Range::of(lost))
+                    live: waits.map(|all| 100.0 * all.into_iter().fold(0.0, f64::max)),
+                    ..Cell::default()
                 },
             ],
         }
-    });
+    };
     Table {
-        title: format!(
-            "Lost with a buffer of {} datagrams, by how many came in a millisecond, over all sources of that rate",
-            lived.rooms[1]
-        ),
-        key: "came in a ms",
+        title: "What the host did in these runs: the most that came in a millisecond (a source that was late sends what is due at once), the \
+                most in the system, the longest that a datagram lay before a receiver with nothing else to do, and the largest share of its \
+                time that the receiver waited for a processor"
+            .to_owned(),
+        key: "source",
         source: "post",
-        quantities: Quantity::all([("ms", 0), ("lost %", 2)]),
-        rows: rows.collect(),
+        quantities: Quantity::all([("most/ms", 0), ("queue", 0), ("stood ms", 2), ("wait %", 2)]),
+        rows: PLAYED.iter().zip(&lived.sources).map(row).collect(),
         spread: false,
     }
 }

@@ -1,61 +1,87 @@
 //! What is to be said of the numbers; each sentence is chosen by them.
 
-use super::lived::{Clients, Lived, Sourced};
+use super::lived::{Clients, Lived, Ran, Sourced};
 use super::published::{EACH, QUEUED, ROOMS, ROUNDING, SLEEPING, SLEPT, YIELDED};
-use super::source::{At, MODELLED, PLAYED, Source};
-use super::traffic::{CLASSES, Class};
+use super::source::{EVEN, MODELLED, PLAYED, POISSON, SLOWEST, Source};
 use super::{Queues, Range};
 use crate::words::{listed, single, too_few, within};
-use headway_report::format::{count, number, share, time};
+use headway_report::format::{number, share, time};
 
-/// A tick of a clock, at least: that of the fastest of the author's systems.
-const TICK_S: f64 = 1e-3;
-/// A CoV this far from that of the instants, relative to it (or to 1, if that is more), is another.
-const SAME: f64 = 0.1;
+/// A pattern that loses at most this share loses nothing to speak of,
+const NOTHING: f64 = 1e-3;
+/// and one that loses at least this much loses by itself.
+const MUCH: f64 = 0.1;
 /// A receiver that waits for a processor for more of its time than this may lose by that.
 const WAITED: f64 = 0.01;
 
-/// Losses by class, of all sources with the smaller buffer.
-pub fn by_class(sources: &[Sourced]) -> [Class; CLASSES.len()] {
-    let mut all = [Class::default(); CLASSES.len()];
-    for sourced in sources {
-        for (sum, class) in all.iter_mut().zip(&sourced.worked[1].classes) {
-            sum.milliseconds += class.milliseconds;
-            sum.came += class.came;
-            sum.dropped += class.dropped;
-        }
-    }
-    all
-}
-
-/// Of the live part.
+/// Of the live part: the post's question first, in three sentences.
 pub fn live(lived: &Lived) -> Vec<String> {
     let [yielding, sleeping] = &lived.clients;
-    let mut notes = vec![rates(sleeping), losses(yielding, sleeping)];
+    let mut notes = vec![pattern(lived), slept(sleeping), open(sleeping), losses(yielding, sleeping)];
     notes.extend([yielding, sleeping].into_iter().filter_map(processor));
-    notes.extend([headways(&lived.clients), arrived(&lived.sources), dropped(lived), bursts(lived)]);
     notes
 }
 
-/// Whether sleeps end on ticks.
-fn rates(sleeping: &Clients) -> String {
-    let each = sleeping.each();
-    let published = SLEPT.iter().map(|(sent, _)| sent).sum::<f64>() / SLEPT.len() as f64;
-    let published = f64::from(SLEEPING) * super::RUN_S / published;
-    let loop_s = 1.0 / each;
-    let judged = if loop_s < TICK_S {
-        "shorter than any tick of 1 ms or more, so here sleeps do not end on such ticks"
+/// Whether the pattern is enough to lose datagrams.
+fn pattern(lived: &Lived) -> String {
+    let at = |i: usize| lived.sources.get(i).map_or(0.0, Sourced::usual_loss);
+    let modelled = |i: usize| {
+        let all = Range::over(&lived.modelled, |all| all.get(i).map_or(0.0, Sourced::usual_loss));
+        all.map_or_else(|| "nothing known".to_owned(), |lost| share(lost.mean))
+    };
+    let (even, poisson, ticks) = (at(EVEN), at(POISSON), at(SLOWEST));
+    let seen = format!(
+        "at {}/s, 15 us each and room for {}, Poisson arrivals lost {} and even ones {}, and the same rate released by {} lost {} (modelled: {}, \
+         {} and {})",
+        number(PLAYED[EVEN].rate),
+        lived.room,
+        share(poisson),
+        share(even),
+        PLAYED[SLOWEST].name(),
+        share(ticks),
+        modelled(POISSON),
+        modelled(EVEN),
+        modelled(SLOWEST)
+    );
+    if even.max(poisson) <= NOTHING && ticks >= MUCH {
+        format!("Poisson arrivals as such do not lose datagrams, and batches do: {seen}.")
     } else {
-        "which a tick of 1 ms or more would explain, and a lack of processors too"
+        let stalled = lived.sources.iter().map(Sourced::stalled_s).fold(0.0, f64::max);
+        format!(
+            "This host hid what the pattern does: {seen}; a receiver with nothing else to do left a datagram lying for up to {}.",
+            time(stalled)
+        )
+    }
+}
+
+/// Whether the post's clients sent what it calls Poisson.
+fn slept(sleeping: &Clients) -> String {
+    let published = SLEPT.iter().map(|(sent, _)| sent).sum::<f64>() / SLEPT.len() as f64;
+    let published_s = f64::from(SLEEPING) * super::RUN_S / published;
+    format!(
+        "The post's clients did not send Poisson traffic of the rate they were meant to: a loop that was to take {} took {}, as sleeps do that \
+         end on a clock's ticks, so that many end together; here it took {} and the headways had a CoV of {:.2} (independent ones: 1).",
+        time(1.0 / EACH),
+        time(published_s),
+        time(1.0 / sleeping.each()),
+        sleeping.traffic.cov
+    )
+}
+
+/// What stays open.
+fn open(sleeping: &Clients) -> String {
+    let lost = sleeping.over(Ran::lost_share).map_or(0.0, |lost| lost.mean);
+    let here = match &sleeping.first {
+        Some(first) => format!(
+            "here {} instead of {} is lost when it goes first",
+            share(first.lost_share()),
+            share(lost)
+        ),
+        None => "it may not go first here, so that this is not known of this machine either".to_owned(),
     };
     format!(
-        "The clients that sleep were to send {}/s each, one every {}. Here they sent {}/s each, one every {}: {judged}. The post's \
-         sent one every {}.",
-        number(EACH),
-        time(1.0 / EACH),
-        number(each),
-        time(loop_s),
-        time(published),
+        "What stays open is whether batches or a receiver without a processor lost the post's datagrams, since it gives neither its instants nor \
+         its buffer: {here}."
     )
 }
 
@@ -118,100 +144,6 @@ fn processor(clients: &Clients) -> Option<String> {
         share(without),
         share(lost),
     ))
-}
-
-/// The clients' headways.
-fn headways(clients: &[Clients; 2]) -> String {
-    let of = |clients: &Clients| {
-        let traffic = &clients.traffic;
-        let like = if (traffic.cov - 1.0).abs() <= SAME {
-            "like independent ones"
-        } else if traffic.cov > 1.0 {
-            "bunched"
-        } else {
-            "more even than independent ones"
-        };
-        format!(
-            "those of the clients that {} had a CoV of {:.2} ({like}), up to {} in a millisecond",
-            clients.kind.name(),
-            traffic.cov,
-            count(traffic.most_in_ms)
-        )
-    };
-    format!("Headways at the receiver: {}; {}.", of(&clients[0]), of(&clients[1]))
-}
-
-/// Whether what came is what was to be sent.
-fn arrived(sources: &[Sourced]) -> String {
-    let other = |(source, sourced): (&At, &Sourced)| {
-        let cov = source.cov()?;
-        let far = (sourced.fast.cov - cov).abs() > SAME * cov.max(1.0);
-        far.then(|| format!("{} ({:.2} for {cov:.2})", source.name(), sourced.fast.cov))
-    };
-    let others: Vec<String> = PLAYED.iter().zip(sources).filter_map(other).collect();
-    match others.as_slice() {
-        [] => {
-            "From the sources of one rate the CoV at the receiver is that of their instants, within a tenth."
-                .to_owned()
-        }
-        some => format!(
-            "From the sources of one rate the CoV at the receiver is that of their instants within a tenth, except from {}.",
-            listed(some)
-        ),
-    }
-}
-
-/// Which sources lose, live and modelled.
-fn dropped(lived: &Lived) -> String {
-    let losing = |sources: &[Sourced], which: usize| -> Vec<String> {
-        let those = PLAYED.iter().zip(sources).filter(|(_, sourced)| sourced.worked[which].dropped > 0);
-        those.map(|(source, _)| source.name()).collect()
-    };
-    let of = |which: usize| {
-        let live = losing(&lived.sources, which);
-        let modelled = lived.modelled.first().map(|all| losing(all, which)).unwrap_or_default();
-        let model = if modelled == live {
-            "in the model too".to_owned()
-        } else {
-            format!("in the model from {}", listed(&modelled))
-        };
-        format!("with room for {} from {} ({model})", lived.rooms[which], listed(&live))
-    };
-    let waits =
-        lived.sources.iter().flat_map(|sourced| sourced.worked.iter().filter_map(|traffic| traffic.waited));
-    let busy = match waits.fold(0.0, f64::max) {
-        most if most > WAITED => format!(
-            " The receiver waited for a processor for up to {} of its time: this machine is busy, and what the model does not lose may be lost by \
-             that.",
-            share(most)
-        ),
-        _ => String::new(),
-    };
-    format!("At one rate, 15 us for each, datagrams were lost {}; {}.{busy}", of(0), of(1))
-}
-
-/// Losses against bursts.
-fn bursts(lived: &Lived) -> String {
-    let classes = by_class(&lived.sources);
-    let losing = classes.iter().position(|class| class.dropped > 0);
-    let part = |class: &Class| class.dropped as f64 / class.came.max(1) as f64;
-    let Some(first) = losing else {
-        return format!(
-            "With room for {} nothing was lost, however many came in a millisecond.",
-            lived.rooms[1]
-        );
-    };
-    let grows = classes[first..].iter().filter(|class| class.came > 0).map(part).collect::<Vec<f64>>();
-    let grows = if grows.len() > 1 && grows.windows(2).all(|pair| pair[1] > pair[0]) {
-        ", and the more the larger the burst"
-    } else {
-        ""
-    };
-    let from = if first == 0 { 1 } else { CLASSES[first - 1] + 1 };
-    format!(
-        "With room for {} datagrams were lost in milliseconds in which {from} or more came{grows}.",
-        lived.rooms[1]
-    )
 }
 
 /// Of the modelled part.

@@ -20,6 +20,9 @@ pub const SLEPT_RATE: f64 = 38_850.0;
 pub const TICKS_PER_S: f64 = 303.5;
 pub const RELEASED: f64 = SLEEPING as f64;
 
+/// Datagrams a second of the sources whose patterns are compared on this machine: a rate at which the receiver has time to spare.
+pub const PATTERN_RATE: f64 = 10_000.0;
+
 /// How many may wait.
 pub const ROOMS: [usize; 6] = [16, 32, 64, 100, 128, 256];
 

@@ -1,6 +1,6 @@
 //! Sources of datagrams at a rate: evenly spaced, Poisson, and released by the ticks of a clock.
 
-use super::published::{RELEASED, SLEPT_RATE, TICKS_PER_S, YIELDED_RATE};
+use super::published::{PATTERN_RATE, RELEASED, SLEPT_RATE, TICKS_PER_S, YIELDED_RATE};
 use crate::arrivals;
 use headway_base::{Nanos, Rate};
 use headway_workload::Process;
@@ -31,17 +31,19 @@ pub const MODELLED: [At; 6] = [
     At { source: Source::Ticks(TICKS_PER_S, Nanos::from_micros(5)), rate: TICKS_PER_S * RELEASED },
 ];
 
-/// Those that are played on this machine, at the rate that the post's sleeping clients reached: with the ticks of its author's
-/// systems (10, 4, 2 and 1 ms), and one for each loop of those clients.
-pub const PLAYED: [At; 7] = [
-    At { source: Source::Even, rate: SLEPT_RATE },
-    At { source: Source::Poisson, rate: SLEPT_RATE },
-    At { source: Source::Ticks(100.0, Nanos::ZERO), rate: SLEPT_RATE },
-    At { source: Source::Ticks(250.0, Nanos::ZERO), rate: SLEPT_RATE },
-    At { source: Source::Ticks(500.0, Nanos::ZERO), rate: SLEPT_RATE },
-    At { source: Source::Ticks(1_000.0, Nanos::ZERO), rate: SLEPT_RATE },
-    At { source: Source::Ticks(TICKS_PER_S, Nanos::ZERO), rate: SLEPT_RATE },
+/// Those that are played on this machine, at one rate: with the ticks of its author's systems (10, 4 and 1 ms).
+pub const PLAYED: [At; 5] = [
+    At { source: Source::Even, rate: PATTERN_RATE },
+    At { source: Source::Poisson, rate: PATTERN_RATE },
+    At { source: Source::Ticks(1_000.0, Nanos::ZERO), rate: PATTERN_RATE },
+    At { source: Source::Ticks(250.0, Nanos::ZERO), rate: PATTERN_RATE },
+    At { source: Source::Ticks(100.0, Nanos::ZERO), rate: PATTERN_RATE },
 ];
+
+/// Their places: those whose pattern needs no room to speak of, and the one that needs most.
+pub const EVEN: usize = 0;
+pub const POISSON: usize = 1;
+pub const SLOWEST: usize = PLAYED.len() - 1;
 
 impl At {
     /// `Poisson`, `ticks of 10 ms`; without its rate.

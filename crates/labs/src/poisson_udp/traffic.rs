@@ -1,22 +1,11 @@
-//! What came to a receiver: headways, arrivals in each millisecond, the queue, and what was dropped.
+//! What came to a receiver: headways, arrivals in a millisecond, the queue, what was dropped, and how long the receiver stood still.
 
 use super::super::poisson::mean_and_variance;
 use headway_base::Nanos;
 use headway_base::station::{Admission, Station};
 use headway_live::senders::{Arrival, Reception};
 
-/// Upper ends of the classes of milliseconds, by how many datagrams came in one; the last has none.
-pub const CLASSES: [u64; 5] = [32, 64, 128, 256, u64::MAX];
-
 const MS: i64 = 1_000_000;
-
-/// Milliseconds in which about as many came.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Class {
-    pub milliseconds: u64,
-    pub came: u64,
-    pub dropped: u64,
-}
 
 /// What came; nothing, of fewer than three that were taken in.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -32,8 +21,8 @@ pub struct Traffic {
     pub most_in_ms: u64,
     /// The most that were in the system: waiting, or being worked on.
     pub queue: u64,
-    /// By [`CLASSES`].
-    pub classes: [Class; CLASSES.len()],
+    /// The longest that one of them lay before a receiver that had nothing else to do, in seconds: what the host did, and not the pattern.
+    pub stalled_s: f64,
     /// Share of its time for which the receiver was ready and had no processor, where it is a real one and the system says so.
     pub waited: Option<f64>,
 }
@@ -57,9 +46,12 @@ impl Traffic {
             Taken { at: arrival.at - zero, left: arrival.read - zero + work, dropped }
         };
         let mut taken: Vec<Taken> = seen.arrivals.iter().enumerate().map(of).collect();
+        let free = |pair: &[Arrival]| pair[1].read - (pair[0].read + work).max(pair[1].at);
+        let stalled = seen.arrivals.windows(2).map(free).max().unwrap_or_default();
         // Senders on several processors are stamped a little before they are queued.
         taken.sort_by_key(|one| one.at);
-        Traffic { waited: seen.waited, ..Traffic::over(&taken) }
+        let stalled_s = stalled.max(Nanos::ZERO).as_secs_f64();
+        Traffic { waited: seen.waited, stalled_s, ..Traffic::over(&taken) }
     }
 
     /// Of instants before a server of `work` with room for `room` that wait; none: of no limit.
@@ -83,15 +75,14 @@ impl Traffic {
         let headways: Vec<f64> =
             taken.windows(2).map(|pair| (pair[1].at - pair[0].at).as_secs_f64()).collect();
         let (mean, variance) = mean_and_variance(&headways);
-        let classes = classes(taken);
         Traffic {
             came,
             dropped,
             rate: (came - 1) as f64 / (last.at - first.at).as_secs_f64(),
             cov: variance.sqrt() / mean,
-            most_in_ms: classes.1,
+            most_in_ms: most_in_ms(taken),
             queue: queue(taken),
-            classes: classes.0,
+            stalled_s: 0.0,
             waited: None,
         }
     }
@@ -102,23 +93,10 @@ impl Traffic {
     }
 }
 
-/// Milliseconds by how many came, and the most that came in one.
-fn classes(taken: &[Taken]) -> ([Class; CLASSES.len()], u64) {
-    let (mut all, mut most) = ([Class::default(); CLASSES.len()], 0);
-    let mut at = 0;
-    while let Some(first) = taken.get(at) {
-        let ms = first.at.0.div_euclid(MS);
-        let within = taken[at..].iter().take_while(|one| one.at.0.div_euclid(MS) == ms);
-        let (n, dropped) = within.fold((0, 0), |(n, dropped), one| (n + 1, dropped + one.dropped));
-        at += n;
-        let came = n as u64 + dropped;
-        most = most.max(came);
-        let class = &mut all[CLASSES.iter().position(|&end| came <= end).unwrap_or(CLASSES.len() - 1)];
-        class.milliseconds += 1;
-        class.came += came;
-        class.dropped += dropped;
-    }
-    (all, most)
+/// The most that came in one millisecond.
+fn most_in_ms(taken: &[Taken]) -> u64 {
+    let together = taken.chunk_by(|a, b| a.at.0.div_euclid(MS) == b.at.0.div_euclid(MS));
+    together.map(|ms| ms.iter().map(|one| 1 + one.dropped).sum()).max().unwrap_or(0)
 }
 
 /// The most that were in the system as one came, itself among them.
@@ -147,11 +125,6 @@ mod tests {
         let instants: Vec<Nanos> = (0..20).map(|i| us(2_000 * (i / 10))).collect();
         let traffic = Traffic::modelled(&instants, us(10), Some(4));
         assert_eq!((traffic.came, traffic.dropped, traffic.queue, traffic.most_in_ms), (20, 10, 5, 10));
-        let class = Class { milliseconds: 2, came: 20, dropped: 10 };
-        assert_eq!(
-            traffic.classes,
-            [class, Class::default(), Class::default(), Class::default(), Class::default()]
-        );
         let roomy = Traffic::modelled(&instants, us(10), None);
         assert_eq!((roomy.dropped, roomy.queue), (0, 10));
         // 18 gaps of zero and one of 2 ms: mean 2/19 ms, variance 4/19 (n - 1).
@@ -177,7 +150,8 @@ mod tests {
         };
         let traffic = Traffic::of(&seen, Nanos::ZERO, us(1_000));
         assert_eq!((traffic.came, traffic.dropped, traffic.queue, traffic.most_in_ms), (7, 3, 3, 5));
-        assert_eq!(traffic.classes[0], Class { milliseconds: 2, came: 7, dropped: 3 });
+        // The third was read 10 us after the second although nothing was worked on; the last one 10 us after it came.
+        assert!((traffic.stalled_s - 10e-6).abs() < 1e-12, "{}", traffic.stalled_s);
         assert!((traffic.rate - 6.0 / 2e-3).abs() < 1e-6 && (traffic.lost() - 3.0 / 7.0).abs() < 1e-12);
         // One that is worked on is still in the system.
         let worked = Traffic::of(&seen, us(3_000), us(1_000));

@@ -15,7 +15,7 @@ use headway_base::Nanos;
 use headway_base::random::Stream;
 use headway_base::special::exponential;
 use headway_base::units::parse_time;
-use receiver::{go_back, go_first};
+use receiver::{go_back, go_first, keep_to, roam};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
@@ -193,14 +193,14 @@ pub struct Released {
 }
 
 /// Sends one datagram at each of those instants, in order, counted from some milliseconds after the call; before other processes in
-/// priority, where that is permitted. One that is late goes at once.
+/// priority, and on a processor of its own, where that is permitted. One that is late goes at once.
 ///
 /// # Errors
 /// The address is not of the loopback.
 pub fn release(to: SocketAddr, instants: impl IntoIterator<Item = Nanos>) -> io::Result<Released> {
     const AHEAD: Duration = Duration::from_millis(5);
     let socket = socket_to(to)?;
-    let priority = go_first();
+    let (priority, place) = (go_first(), keep_to(false));
     let zero = Instant::now() + AHEAD;
     let zero_unix = Nanos((unix_now() + AHEAD.as_nanos() as i128) as i64);
     let mut all = Sent::default();
@@ -221,6 +221,7 @@ pub fn release(to: SocketAddr, instants: impl IntoIterator<Item = Nanos>) -> io:
         }
         all.count(&socket.send(&[0; BYTES]));
     }
+    roam(place);
     go_back(priority);
     Ok(Released { sent: all, zero_unix })
 }

@@ -10,6 +10,7 @@ use headway_base::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::sockopt;
+use rustix::thread::CpuSet;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::thread;
@@ -33,7 +34,7 @@ pub struct Receiver {
     pub work: Nanos,
     /// Whether it keeps when each came.
     pub keep: bool,
-    /// Whether it goes before other processes, where that is permitted.
+    /// Whether it goes before other processes, where that is permitted, and on a processor that is not the source's, where there are several.
     pub first: bool,
 }
 
@@ -126,6 +127,23 @@ pub(super) fn go_first() -> Option<i32> {
     Some(before)
 }
 
+/// Puts this thread on one of the processors that it may use: the first of them, or the last; where it was before. None where there is one alone.
+pub(super) fn keep_to(last: bool) -> Option<CpuSet> {
+    let before = rustix::thread::sched_getaffinity(None).ok()?;
+    let mut all = (0..CpuSet::MAX_CPU).filter(|&cpu| before.is_set(cpu));
+    let (first, second) = (all.next()?, all.next()?);
+    let mut only = CpuSet::new();
+    only.set(if last { all.last().unwrap_or(second) } else { first });
+    rustix::thread::sched_setaffinity(None, &only).ok()?;
+    Some(before)
+}
+
+/// Lets this thread run where it could before.
+pub(super) fn roam(before: Option<CpuSet>) {
+    // What was permitted before is permitted again.
+    let _ = before.map(|before| rustix::thread::sched_setaffinity(None, &before));
+}
+
 /// Gives this thread the priority back that it had.
 pub(super) fn go_back(before: Option<i32>) {
     // To lower one's priority is always permitted.
@@ -138,7 +156,9 @@ fn wall() -> Nanos {
 
 impl Receiver {
     fn receive(self, socket: &OwnedFd, control: &Control) -> io::Result<Reception> {
+        // Its thread ends with it, and has nothing to give back.
         let first = self.first && go_first().is_some();
+        let _ = self.first.then(|| keep_to(true));
         let (before, began) = (scheduled(), wall());
         let mut all = Reception { first, ..Reception::default() };
         if self.keep {

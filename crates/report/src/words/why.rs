@@ -211,6 +211,11 @@ fn of_simulation(why: &Why) -> Option<String> {
             time(*length_s),
             time(*needed_s)
         ),
+        Why::ShortRuns { length_s, needed_s } => format!(
+            "runs that last {} together after their warm-up are too short for it; {} are enough (--replications, or longer runs)",
+            time(*length_s),
+            time(*needed_s)
+        ),
         _ => return None,
     })
 }

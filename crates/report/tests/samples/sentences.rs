@@ -279,8 +279,13 @@ fn remarks() -> Vec<Evidence> {
         place: place.into(),
         why,
     };
-    let rejects =
-        |part: Option<&str>, load| Remark::RejectsExcess { part: part.map(str::to_owned), load, failed: 0.2 };
+    let rejects = |part: Option<&str>, load| Remark::RejectsExcess {
+        part: part.map(str::to_owned),
+        load,
+        failed: 0.2,
+        mean_s: load.map(|_| 0.591),
+        mean_ok_s: load.map(|_| 0.8209),
+    };
     let mut all = vec![
         Remark::LittleBroken { broken: 1, of: 20 },
         rejects(Some("dynos"), Some(1.25)),

@@ -1,8 +1,8 @@
-//! The mean after the warm-up and its interval by batch means: 20 segments, Student's t (see `intervals`).
+//! The mean after the warm-up and its interval by batch means: 20 segments, Student's t with an allowance for skew (see `intervals`).
 
 use super::warmup::EQUAL;
 use super::{Batches, Cut};
-use crate::intervals::{SEGMENTS, ratio_half_width};
+use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, ratio_interval};
 use crate::summary::Interval;
 
 /// The mean of one run after its warm-up.
@@ -83,11 +83,10 @@ pub fn batch_means_of_periods(
     if let Some(segment) = segments.last_mut() {
         *segment = (segment.0 + rest, segment.1 + last as f64);
     }
-    let half = ratio_half_width(&segments).ok_or(Withheld::TooFew { batches: m })?;
+    let interval = ratio_interval(&segments, FEWEST_SEGMENTS, None).ok_or(Withheld::TooFew { batches: m })?;
     let observations = m as u64 * batches.length() + last;
     let mean = segments.iter().map(|s| s.0).sum::<f64>() / observations as f64;
     let lag1 = lag1(&segments, mean);
-    let interval = [mean - half, mean + half];
     Ok(BatchMeans { mean, interval, observations, segments: count, lag1 })
 }
 

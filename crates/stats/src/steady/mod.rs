@@ -28,6 +28,7 @@ pub use histogram::{Bucket, Histogram};
 pub use length::Length;
 pub use means::{BatchMeans, Withheld, batch_means, batch_means_of_periods};
 pub use pooled::{ByRuns, Pooled, apart, pooled};
+pub(crate) use pooled::{FAR, Known, NEAREST, doubtful};
 pub use replications::{Paired, Replications, paired};
 pub use sample::{MOST_SAMPLED, Sample, at_most};
 pub use shares::Shares;

@@ -34,9 +34,9 @@ use std::rc::Rc;
 const BEYOND: f64 = 50.0;
 
 /// Shares beyond up to this are told from those of a level at which so many times as many lie beyond, at most the last.
-const FAR: f64 = 0.05;
+pub(crate) const FAR: f64 = 0.05;
 const NEARER: f64 = 10.0;
-const NEAREST: f64 = 0.25;
+pub(crate) const NEAREST: f64 = 0.25;
 
 /// A quantile is stepped where the share of one value is more than this part of the interval of its share.
 const STEP: f64 = 0.2;
@@ -51,10 +51,10 @@ const Z95: f64 = 1.645;
 
 /// A share beyond a level of which more is known: half the width of its interval, relative to it, and what that would be were all
 /// observations independent.
-struct Known {
-    beyond: f64,
-    half: f64,
-    independent: f64,
+pub(crate) struct Known {
+    pub beyond: f64,
+    pub half: f64,
+    pub independent: f64,
 }
 
 impl Known {
@@ -70,7 +70,7 @@ impl Known {
 /// Shares beyond that may be those of chance where `q` is the true one, from what is known of a nearer level. What independent
 /// observations would make of the spread, `own`, grows as (1 - q) / q, the rest as crowds do. None where the lower end would be zero, or
 /// the nearer level lies as far out.
-fn doubtful(q: f64, own: f64, nearer: &Known, runs: usize) -> Option<Interval> {
+pub(crate) fn doubtful(q: f64, own: f64, nearer: &Known, runs: usize) -> Option<Interval> {
     let crowds = match nearer.crowds(runs) {
         0.0 => 0.0,
         crowds => crowds * growth(q) / growth(nearer.beyond),
@@ -96,6 +96,9 @@ pub struct ByRuns {
     /// What each run makes of the quantile: their mean is the quantile, and their differences from those of the same runs of another
     /// model are the difference of the two. Of a stepped one they are the quantile itself.
     pub runs: Vec<f64>,
+    /// How many times as wide the interval is as the runs alone tell, for crowds beyond it that were not seen: at least 1. The difference of two
+    /// quantiles needs the larger of theirs.
+    pub allowance: f64,
     /// Whether single values hold so much that the interval holds the truth more often than in 95 %.
     pub stepped: bool,
 }
@@ -200,7 +203,8 @@ pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
         let size = n as f64 / runs.len() as f64;
         let adds = |&(up_to, n): &(f64, f64)| value as f64 + (all * n - up_to) / size * slope;
         let runs = here.iter().map(adds).collect();
-        Some(ByRuns { interval: [low.x as f64, high.x as f64], runs, stepped })
+        let allowance = if width > 0.0 { ((high.x - low.x) as f64 / width).max(1.0) } else { 1.0 };
+        Some(ByRuns { interval: [low.x as f64, high.x as f64], runs, allowance, stepped })
     };
     Some(Pooled { value: value as f64, by_runs: interval() })
 }

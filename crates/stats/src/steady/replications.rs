@@ -1,10 +1,10 @@
 //! One figure of each of several independent runs: its mean, its spread, and the difference of two models.
 //!
-//! Means of independent runs are independent, so Student's t applies as it stands (Law and Kelton 2000, section 9.4);
-//! two models under common random numbers are compared run by run (there, sections 10.2 and 11.2). Absent: more than two
+//! Means of independent runs are independent, so Student's t applies (Law and Kelton 2000, section 9.4), with an allowance for their skew
+//! (`intervals`); two models under common random numbers are compared run by run (there, sections 10.2 and 11.2). Absent: more than two
 //! models at once, for which the intervals would have to be widened.
 
-use crate::intervals::t975;
+use crate::intervals::mean_interval;
 use crate::summary::Interval;
 
 /// The values of one figure, one of each run.
@@ -45,10 +45,9 @@ impl Replications {
         (degrees > 0).then(|| (self.squares / degrees as f64).sqrt())
     }
 
-    /// 95 % interval of the mean; none of a single run.
+    /// 95 % interval of the mean, by Student's t with an allowance for skew; none of a single run.
     pub fn interval(&self) -> Option<Interval> {
-        let half = t975(self.count() - 1) * self.sd()? / (self.count() as f64).sqrt();
-        Some([self.mean - half, self.mean + half])
+        mean_interval(&self.sorted)
     }
 
     /// The smallest value that a share `p` of the runs does not exceed.

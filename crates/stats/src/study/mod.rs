@@ -111,8 +111,8 @@ pub struct Point {
     pub response: BTreeMap<String, Estimate>,
     /// Of the requests that ended well alone: `mean`, `p50`, `p99`.
     pub response_ok: BTreeMap<String, Estimate>,
-    /// What each replication adds to `response` (by the same names), `failed` and `rate` (that of `goodput`): its own value, of a percentile its
-    /// linear contribution to that of all together (the mean of both is the same). Studies of one seed are compared pair by pair by them.
+    /// What each replication adds to `response` (by the same names), `failed` and `rate` (that of `goodput`): its linear contribution to the mean, the
+    /// share or the percentile of all together (the mean of what they add is that), of a rate its own value. Studies of one seed are compared pair by pair by them.
     /// Absent with a single replication.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub by_replication: BTreeMap<String, Vec<f64>>,
@@ -159,7 +159,8 @@ pub struct Point {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Estimate {
-    /// Mean; of a percentile that of all requests together, which is no mean of the replications' own; of `max` the largest of all.
+    /// Of a mean, a share or a percentile that of all requests together, which is no mean of the replications' own; of `max` the largest of all; of
+    /// a rate the mean.
     pub mean: f64,
     /// Whether it is only known to be at least this, for requests without an answer; it has no interval then.
     pub lower_bound: bool,

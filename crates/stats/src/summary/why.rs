@@ -269,6 +269,8 @@ pub enum Why {
     TooSkewed,
     /// A single run is too short for it.
     ShortRun { length_s: f64, needed_s: f64 },
+    /// Several runs together are too short for it.
+    ShortRuns { length_s: f64, needed_s: f64 },
     /// The load was INVALID, and no bound on what that did to the number is known.
     InvalidLoad,
     /// Crossed during the run, which it ended; `recovered` where later responses brought the value back.

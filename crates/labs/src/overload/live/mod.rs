@@ -78,8 +78,10 @@ pub(super) struct Results {
 pub fn add(seed: u64, extent: Extent, report: &mut Report) -> anyhow::Result<()> {
     let results = play(&Setting::new(extent), seed)?;
     fill(&results, report);
+    let beside = notes::beside(&results, seed);
+    report.tables.extend(notes::beside_table(&results, &beside));
     report.tables.push(line(&results));
-    report.notes.extend(notes::notes(&results, seed));
+    report.notes.extend(notes::notes(&results, &beside, seed));
     Ok(())
 }
 
@@ -132,6 +134,15 @@ pub(super) fn bent(lived: &Lived) -> bool {
 
 /// Puts the live numbers beside the simulated ones.
 fn fill(results: &Results, report: &mut Report) {
+    // The windows of what is simulated are in the titles already.
+    let of = [(SIMPLE_TABLE, &results.simple), (HELD_TABLE, &results.held), (BURSTS_TABLE, &results.bursts)];
+    for (table, all) in of {
+        let window = all.first().map(|lived| lived.case.window);
+        if let Some((table, (from, to))) = report.tables.get_mut(table).zip(window) {
+            let (from, to) = (from.as_secs_f64(), to.as_secs_f64());
+            table.title.push_str(&format!("; live: from {from} to {to} s"));
+        }
+    }
     let mut put = |table: usize, row: &str, column: usize, value: f64| {
         let rows = report.tables.get_mut(table).map(|table| &mut table.rows);
         let row = rows.and_then(|rows| rows.iter_mut().find(|r| r.name == row));

@@ -7,6 +7,7 @@ use super::super::published::{CAPACITY, LINEAR_UP_TO};
 use super::case::{Clients, Lived};
 use super::{Results, bent};
 use crate::words::listed;
+use crate::{Cell, Quantity, Table, TableRow};
 use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
 use headway_report::format::{count, share};
@@ -20,11 +21,11 @@ const PLAYS: u64 = 40;
 const FALLEN: f64 = 0.95;
 
 /// Every sentence.
-pub fn notes(results: &Results, seed: u64) -> Vec<String> {
+pub fn notes(results: &Results, beside: &[Beside], seed: u64) -> Vec<String> {
     let all = [
         witness(results),
         level(results),
-        predicted(results, seed),
+        predicted(beside),
         law(results),
         end(results),
         fall(results),
@@ -73,12 +74,20 @@ fn system_of(lived: &Lived) -> System {
     System { backlog: lived.backlog, resend: lived.resend, ..plays::system(Nanos::ZERO) }
 }
 
+/// Simple clients live, and the SYNs a second of plays of their simulation: the mean, the fewest, and the most.
+pub struct Beside {
+    users: u32,
+    live: f64,
+    mean: f64,
+    range: [f64; 2],
+    /// Whether the live number is none that a play could have: an event at an edge of the window is no difference.
+    outside: bool,
+}
+
 /// How well the simulation knows simple clients: it is given the turnarounds and the timers that were measured, and each play has a phase of
 /// the timers and draws of its own.
-fn predicted(results: &Results, seed: u64) -> Option<String> {
-    let mut off: Vec<(u32, f64)> = Vec::new();
-    let (mut said, mut outside) = (Vec::new(), Vec::new());
-    for lived in &results.simple {
+pub fn beside(results: &Results, seed: u64) -> Vec<Beside> {
+    let of = |lived: &Lived| {
         let plays = (0..PLAYS).map(|play| {
             let seed = Stream::new(seed, streams::DERIVED).bits(play, 0);
             let mut system = system_of(lived);
@@ -86,38 +95,59 @@ fn predicted(results: &Results, seed: u64) -> Option<String> {
                 lived.timers.map(|timers| Timers { phase: Nanos((seed % (1 << 38)) as i64), ..timers });
             plays::simple_with(&system, seed, users(lived), lived.case.window, lived.turnarounds.clone()).syns
         });
-        let mut plays: Vec<f64> = plays.collect();
-        plays.sort_unstable_by(f64::total_cmp);
-        let (least, most) = (*plays.first()?, *plays.last()?);
-        let mean = plays.iter().sum::<f64>() / plays.len() as f64;
-        off.push((users(lived), lived.syns() / mean - 1.0));
-        if users(lived) > system_of(lived).admits() {
-            said.push(format!("{} clients {mean:.1} ({least:.1} to {most:.1})", users(lived)));
+        let plays: Vec<f64> = plays.collect();
+        let range = plays.iter().fold([f64::INFINITY, 0.0], |[a, b], &x| [f64::min(a, x), f64::max(b, x)]);
+        let (edge, live) = (2.0 / lived.seconds, lived.syns());
+        Beside {
+            users: users(lived),
+            live,
+            mean: plays.iter().sum::<f64>() / plays.len() as f64,
+            range,
+            outside: !(range[0] - edge..=range[1] + edge).contains(&live),
         }
-        // An event at an edge of the window is no difference.
-        let edge = 2.0 / lived.seconds;
-        if !(least - edge..=most + edge).contains(&lived.syns()) {
-            outside.push(users(lived).to_string());
-        }
-    }
-    let (at, most) = *off.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
-    let first = results.simple.first()?;
+    };
+    results.simple.iter().map(of).collect()
+}
+
+/// The same as a table.
+pub fn beside_table(results: &Results, all: &[Beside]) -> Option<Table> {
+    let (from, to) = results.simple.first()?.case.window;
+    let live = |x: f64| Cell { live: Some(x), ..Cell::default() };
+    let row = |one: &Beside| TableRow {
+        name: one.users.to_string(),
+        cells: [one.live, one.mean, one.range[0], one.range[1], 100.0 * (one.live / one.mean - 1.0)]
+            .map(live)
+            .to_vec(),
+    };
+    Some(Table {
+        title: format!(
+            "Simple clients from {} to {} s, SYN/s: live, and in {PLAYS} plays of the simulation, which is given this kernel's timers and what was \
+             measured after each answer: the mean, the fewest, the most, and how far the live number is from the mean",
+            from.as_secs_f64(),
+            to.as_secs_f64()
+        ),
+        key: "clients",
+        source: super::super::SOURCE,
+        quantities: Quantity::all([("live", 1), ("mean", 1), ("least", 1), ("most", 1), ("off %", 2)]),
+        rows: all.iter().map(row).collect(),
+        spread: false,
+    })
+}
+
+/// What it comes to.
+fn predicted(all: &[Beside]) -> Option<String> {
+    let off = |one: &Beside| (one.live / one.mean - 1.0).abs();
+    let worst = all.iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
+    let outside: Vec<String> =
+        all.iter().filter(|one| one.outside).map(|one| one.users.to_string()).collect();
     let range = match outside.as_slice() {
         [] => "every live number is within the range of the plays".to_owned(),
         some => format!("outside the range of the plays: {} clients", some.join(", ")),
     };
-    let beyond = if said.is_empty() {
-        String::new()
-    } else {
-        format!(" SYN/s by its mean (and range): {}.", said.join(", "))
-    };
     Some(format!(
-        "The simulation of the same simple clients, from {:.0} to {:.0} s, is given this kernel's timers and what was measured after \
-         each answer, and is played {PLAYS} times (seeds from {seed}).{beyond} Its mean is within {:.2} % of the live SYN/s (of {at} \
-         clients); {range}.",
-        first.case.window.0.as_secs_f64(),
-        first.case.window.1.as_secs_f64(),
-        100.0 * most.abs(),
+        "The simulation of the same simple clients has a mean within {:.2} % of the live SYN/s (of {} clients); {range}.",
+        100.0 * off(worst),
+        worst.users
     ))
 }
 

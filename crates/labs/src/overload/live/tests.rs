@@ -45,7 +45,7 @@ fn results(held: Vec<Lived>) -> Results {
 }
 
 fn said(results: &Results) -> String {
-    notes::notes(results, 1).join("\n")
+    notes::notes(results, &notes::beside(results, 1), 1).join("\n")
 }
 
 /// A second or two against real kernels: that all of it runs, and that what it says is made of what it counted.
@@ -76,7 +76,7 @@ fn a_short_live_run() {
     // 48 sockets are two SYNs each in this time, whatever else happens.
     assert!(results.held[0].counted.syns() > 48, "{:?}", results.held[0]);
     // A machine that stands still may bend the line: then the sentence about it is not there.
-    assert!(notes::notes(&results, 5).len() >= 5, "{}", said(&results));
+    assert!(notes::notes(&results, &notes::beside(&results, 5), 5).len() >= 5, "{}", said(&results));
     assert_eq!(line(&results).rows.len(), 1);
 }
 
@@ -164,5 +164,5 @@ fn simple_clients_beside_the_simulation() {
         );
         assert!(!all.is_empty());
     }
-    println!("{}", notes::notes(&results, 1).join("\n"));
+    println!("{}", notes::notes(&results, &notes::beside(&results, 1), 1).join("\n"));
 }

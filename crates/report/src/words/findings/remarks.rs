@@ -11,12 +11,23 @@ pub(super) fn sentence(of: &Remark) -> String {
             "Little's law does not hold in {broken} of {}: do not trust these numbers. It is a defect of Headway.",
             plural(*of, "run")
         ),
-        Remark::RejectsExcess { part, load, failed } => format!(
-            "{} is offered {} it can do: {} of its requests failed. Response times are those of the others.",
-            part.as_deref().unwrap_or("A station"),
-            times_what(load.unwrap_or(f64::INFINITY)),
-            share(*failed)
-        ),
+        Remark::RejectsExcess { part, load, failed, mean_s, mean_ok_s } => {
+            let times = match mean_s.zip(*mean_ok_s) {
+                Some((all, well)) => format!(
+                    "Response times count those too: of the requests that succeeded the mean is {}, of all {}.",
+                    time(well),
+                    time(all)
+                ),
+                None => "Response times count those too; response_ok is of the requests that succeeded."
+                    .to_owned(),
+            };
+            format!(
+                "{} is offered {} it can do: {} of its requests failed. {times}",
+                part.as_deref().unwrap_or("A station"),
+                times_what(load.unwrap_or(f64::INFINITY)),
+                share(*failed)
+            )
+        }
         Remark::Unsteady { why, is, nothing_left_out } => {
             let why = unsteady(why);
             let text = match is {

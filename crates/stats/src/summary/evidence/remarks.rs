@@ -11,8 +11,16 @@ pub enum Remark {
     /// Little's law does not hold in `broken` of `of` replications.
     LittleBroken { broken: u64, of: u64 },
     /// The busiest part (null: not known) has more work than it can do, so many times (null: infinitely many), and that share of its
-    /// requests failed.
-    RejectsExcess { part: Option<String>, load: Option<f64>, failed: f64 },
+    /// requests failed. The mean response time of all requests, and that of those that ended well (null: none did; absent in older documents).
+    RejectsExcess {
+        part: Option<String>,
+        load: Option<f64>,
+        failed: f64,
+        #[serde(default)]
+        mean_s: Option<f64>,
+        #[serde(default)]
+        mean_ok_s: Option<f64>,
+    },
     /// There is no steady state; `nothing_left_out`: no warm-up was left out either.
     Unsteady { why: Stated<Unsteady>, is: NoSteadyState, nothing_left_out: bool },
     /// The service times of a part leave the mean over the replications without an interval.
