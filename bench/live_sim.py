@@ -150,15 +150,15 @@ def play(folder, name):
 
 
 def picture(path, name, recorded):
-    """The page of the simulation with the live run's curve beside its own."""
+    """The page of ten simulations with the live run's curve beside theirs."""
     page = os.path.join(OUT, re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") + ".html")
     if os.path.exists(page):
         os.remove(page)
-    headway("sim", path, "--no-log", "--beside", recorded, "--html", page)
+    headway("sim", path, "--beside", recorded, "--html", page)
     with open(page) as f:
         data = dict(re.findall(r'<script type="application/json" id="([a-z-]+)">(.*?)</script>', f.read(), re.S))
-    summary = json.loads(data["summary"])
-    ours, theirs = summary["curves"]["percentiles"]["response"], summary["beside"]["run"]["curve"]
+    study = json.loads(data["study"])
+    ours, theirs = study["points"][0]["curve"], study["beside"]["runs"][0]["curve"]
     assert len(ours) > 1 and len(theirs) > 1, f"{page} holds {len(ours)} and {len(theirs)} points of its two curves"
 
 

@@ -15,9 +15,6 @@ users: { name: visitors, arrive: { rate: 150/s }, phases: [ { hold: 1s, warmup: 
 journey: [ { get: /, name: list } ]
 model: { servers: 4, service: exp(8ms) }
 """
-NUMBERS = ["mean", "p50", "p90", "p99"]
-
-
 def live(tmp):
     """A run of the scenario against a server that is what the model says; its folder is tmp/live."""
     with Serve("--servers", "4", "--service", "exp(8ms)", "--seed", "3", tmp=tmp) as serve:
@@ -27,18 +24,6 @@ def live(tmp):
     return json.loads((tmp / "live" / "summary.json").read_text())
 
 
-def sides(document):
-    return {name: (document["response"][name], document["response"]["ci95"][name]) for name in NUMBERS}
-
-
-def ratio_interval(recorded, simulated):
-    """Zou and Donner's interval of a ratio, from the values and intervals of its parts."""
-    (a, (a_low, a_high)), (b, (b_low, b_high)) = recorded, simulated
-    down = math.hypot(math.log(a / a_low), math.log(b_high / b))
-    up = math.hypot(math.log(a_high / a), math.log(b / b_low))
-    return a / b * math.exp(-down), a / b * math.exp(up)
-
-
 def section(page, name):
     """The text of a section of a page."""
     found = re.search(rf'<section id="{name}".*?</section>', page, re.S)
@@ -46,80 +31,75 @@ def section(page, name):
     return flat(re.sub("<[^>]+>", " ", found.group()).replace("&nbsp;", " "))
 
 
-@check("beside: a live run next to its simulation in the report, the page and JSON: ratios and intervals as computed here from both")
+def against(document, point=0):
+    """The pair of a point, and what its rows show."""
+    pair = document["beside"]["pairs"][point]
+    return pair, {row["of"]: row["shown"] for row in pair["rows"]}
+
+
+@check("beside: a live run against ten replications of its model, by the comparison of `compare`, in report, page and JSON; what differs in nothing but luck does not differ")
 def measured(tmp):
     recorded = live(tmp)
     page = tmp / "p.html"
-    text = SCENARIO.replace("TARGET", "http://127.0.0.1:1/")
-    ended = sim(text, "--beside", tmp / "live", "--html", page, tmp=tmp, name="own").exits(0)
-    own = ended.summary
-    beside = own["beside"]
-    equal((beside["run"]["name"], beside["run"]["source"], beside["run"]["load"]), ("live", "live", recorded["verdict"]["load"]), "the run")
-    equal(beside["run"]["response"], recorded["response"], "its response times")
-    equal(beside["against"]["differs"], [], "what was asked otherwise")
-    compared = beside["against"]["compared"]
-    equal([c["of"] for c in compared], NUMBERS, "numbers")
-    ours, theirs = sides(own), sides(recorded)
+    path = tmp / "own.yaml"
+    path.write_text(SCENARIO.replace("TARGET", "http://127.0.0.1:1/"))
+    ended = headway("sim", path, "--beside", tmp / "live", "--html", page, "--out", tmp / "own", cwd=tmp).exits(0)
+    study = json.loads((tmp / "own" / "study.json").read_text())
+    equal((study["replications"], len(study["points"])), (10, 1), "replications where none are asked for, and points")
+    beside = study["beside"]
+    equal([(run["name"], run["source"], run["load"]) for run in beside["runs"]], [("live", "live", recorded["verdict"]["load"]), ("simulated", "sim", None)], "the runs")
+    pair, shown = against(study)
+    equal(pair["differs"], [], "what was planned otherwise")
+    rows = {row["of"]: row for row in pair["rows"]}
+    point = study["points"][0]["response"]
+    for of in ("mean", "p50", "p90"):
+        base, other = rows[of]["base"]["value"], rows[of]["other"]["value"]
+        expect(base and math.isclose(other, point[of]["mean"]), f"{of}: {rows[of]}")
+        expect(math.isclose(rows[of]["ratio"], other / base, rel_tol=1e-9), f"ratio of {of}: {rows[of]}")
     report = flat(ended.out)
-    for c in compared:
-        name = c["of"]
-        equal((c["recorded"]["value"], c["recorded"]["ci95"]), theirs[name], f"recorded {name}")
-        equal((c["simulated"]["value"], c["simulated"]["ci95"]), ours[name], f"simulated {name}")
-        if theirs[name][0] is None:
-            # So many were never sent that it is not known.
-            expect(c["ratio"] is None and c["agree"] is None and c["why_not"], f"{name} is not known of the run, and: {c}")
-            continue
-        expect(math.isclose(c["ratio"], theirs[name][0] / ours[name][0], rel_tol=1e-9), f"ratio of {name}: {c}")
-        if theirs[name][1] is None or ours[name][1] is None:
-            expect(c["agree"] is None and c["why_not"], f"{name} has no interval of both, and: {c}")
-            continue
-        expected = ratio_interval(theirs[name], ours[name])
-        expect(all(math.isclose(a, b, rel_tol=1e-9) for a, b in zip(c["ratio_ci95"], expected)), f"{name}: {c['ratio_ci95']}, expected {expected}")
-        equal(c["agree"], expected[0] <= 1 <= expected[1], f"whether {name} agrees")
-        expect(re.search(rf" {name} [^!]*? \[[0-9., ]+\] {'agree' if c['agree'] else 'differ'} ", report), f"no line for {name}: {report}")
-    contains(report, "Beside live", "the report")
-    shown = section(page.read_text(), "beside")
-    expect(("INVALID" in shown) == (recorded["verdict"]["load"] == "INVALID"), f"verdict {recorded['verdict']['load']}, and: {shown}")
-    expect(shown.count(" agree ") + shown.count(" differ ") >= sum(c["agree"] is not None for c in compared), shown)
-    expect(len(beside["run"]["curve"]) > 10 and "Dotted: the response times of live" in page.read_text(), "the curve")
-    # What the folder keeps is told again.
-    equal(headway("report", ended.folder, cwd=tmp).exits(0).out, ended.out, "the report, rendered again")
+    verdict = pair["verdict"]["is"]
+    words = {"no-difference": "no difference shown", "differs": "er by", "not-comparable": "not comparable", "not-told": "n/a"}[verdict]
+    for text in (report, section(page.read_text(), "beside")):
+        contains(text, "Beside live", "the report and the page")
+        contains(text, "simulated against live: ", "the report and the page")
+        contains(text, words, f"verdict {verdict}")
+    expect(len(beside["runs"][0]["curve"]) > 10 and "Dotted: the response times of live" in page.read_text(), "the curve")
 
 
-@check("beside: an INVALID load and whatever was asked otherwise are named; no agreement without intervals; a study's points; --quiet is refused")
+@check("beside: an INVALID load and another plan are not comparable, with the reason; a study's points; --quiet, few replications and a folder that is none are refused")
 def otherwise(tmp):
     text = SCENARIO.replace("TARGET", "http://127.0.0.1:1/")
     first = sim(text, "--no-log", tmp=tmp, name="first").exits(0).summary
     first["verdict"]["load"] = "INVALID"
+    first["verdict"]["effect"] = None
     (tmp / "invalid.json").write_text(json.dumps(first))
-    other = text.replace("150/s", "600/s").replace("hold: 6s", "hold: 4s").replace("name: shop", "name: kiosk")
+    path, out = tmp / "first.yaml", tmp / "document.json"
+    other = tmp / "other.yaml"
+    other.write_text(text.replace("150/s", "600/s").replace("hold: 6s", "hold: 4s").replace("name: shop", "name: kiosk"))
     page = tmp / "o.html"
-    ended = sim(other, "--no-log", "--beside", tmp / "invalid.json", "--html", page, tmp=tmp, name="other").exits(0)
-    against = ended.summary["beside"]["against"]
-    named = {d["what"]: (d["recorded"], d["simulated"]) for d in against["differs"]}
-    equal(named, {"rate": ("150/s", "600/s"), "duration": ("7 s", "5 s")}, "what was asked otherwise")
-    for c in against["compared"]:
-        equal((c["agree"], c["simulated"]["ci95"]), (None, None), f"{c['of']} of more than can be done")
-        contains(c["why_not"], "no steady state", f"why {c['of']} is not compared")
-    for shown in (flat(ended.out), section(page.read_text(), "beside")):
-        for part in ("The load of invalid.json was INVALID", "rate (150/s there, 600/s here); duration (7 s there, 5 s here)", "no steady state"):
-            contains(shown, part, "the report and the page")
-    # A folder tells more: whose scenario it was, and what its users do.
-    folder = sim(other.replace("get: /", "get: /, repeat: 2"), "--no-log", "--beside", tmp / "first", tmp=tmp, name="two").exits(0)
-    named = [d["what"] for d in folder.summary["beside"]["against"]["differs"]]
-    equal(named, ["scenario", "rate", "duration", "journey"], "what was asked otherwise of a folder")
-    path, out = tmp / "first.yaml", tmp / "study.json"
+    ended = headway("sim", other, "--beside", tmp / "invalid.json", "--json", out, "--html", page, cwd=tmp).exits(0)
+    pair, shown = against(json.loads(out.read_text()))
+    equal({reason.get("what", reason["why"]) for reason in pair["verdict"]["reasons"]}, {"invalid", "rate", "duration"}, "reasons")
+    equal(set(shown.values()), {"not-told"}, "what is shown")
+    for told in (flat(ended.out), section(page.read_text(), "beside")):
+        for part in ("not comparable", "the load of invalid.json was INVALID", "another plan: rate (150/s and 600/s); another plan: duration (7 s and 5 s)"):
+            contains(told, part, "the report and the page")
+    # A folder tells more: what its users do.
+    other.write_text(other.read_text().replace("get: /", "get: /, repeat: 2"))
+    headway("sim", other, "--beside", tmp / "first", "--json", out, cwd=tmp).exits(0)
+    pair, _ = against(json.loads(out.read_text()))
+    equal([reason["what"] for reason in pair["verdict"]["reasons"]], ["rate", "duration", "journey"], "what was planned otherwise of a folder")
     ended = headway("sim", path, "--sweep", "rate=150,300", "--replications", "5", "--beside", tmp / "first", "--json", out, "--html", tmp / "s.html", cwd=tmp).exits(0)
     document = json.loads(out.read_text())
-    equal((document["beside"]["name"], len(document["points"])), ("first", 2), "the study")
-    same, apart = (p["beside"] for p in document["points"])
-    equal((same["differs"], [d["what"] for d in apart["differs"]]), ([], ["rate"]), "what is asked otherwise of the points")
-    equal([c["of"] for c in same["compared"]], NUMBERS, "numbers of a point")
-    expect(same["compared"][1]["agree"] is True and apart["compared"][1]["agree"] is False, f"p50 of the points: {same} {apart}")
-    for shown in (flat(ended.out), section((tmp / "s.html").read_text(), "beside")):
-        contains(shown, "rate 300: Not asked for the same: rate (150/s there, 300/s here)", "the study")
-    refused = headway("sim", path, "--beside", tmp / "first", "--quiet", cwd=tmp).exits(2)
-    contains(refused.err, "--quiet leaves none", "message")
+    equal([pair["point"] for pair in document["beside"]["pairs"]], ["rate=150", "rate=300"], "the points")
+    same, apart = (against(document, i) for i in range(2))
+    expect(same[1]["p50"] == "no", f"p50 of the same plan: {same}")
+    equal([reason["what"] for reason in apart[0]["verdict"]["reasons"]], ["rate"], "what was planned otherwise of the other point")
+    for told in (flat(ended.out), section((tmp / "s.html").read_text(), "beside")):
+        contains(told, "simulated against first, rate=300: not comparable: another plan: rate (150/s and 300/s)", "the study")
+    for flags, message in ((["--quiet"], "--quiet leaves none"), (["--replications", "4"], "tell too little of chance")):
+        refused = headway("sim", path, "--beside", tmp / "first", *flags, cwd=tmp).exits(2)
+        contains(refused.err, message, "message")
     refused = headway("sim", path, "--beside", tmp / "nowhere", cwd=tmp).exits(1, 2)
     contains(refused.err, "--beside", "message")
 

@@ -141,8 +141,13 @@ def bad_targets(tmp):
         # Between bounds it is not probed.
         ask = ["search", limiting.url, "--threshold", "p(90)<50ms", "--from", "100/s", "--to", "2000/s", "--budget", "20s", "--seed", "5"]
         limited = Headway([*ask, "--out", tmp / "limited"], tmp).ended(90).exits(97, 98, 99, 0)
-        contains(flat(limited.out), "(status 429): the target limits the rate", "the last lines")
+        contains(flat(limited.out), "the target limits rates: 429 from ", "the last lines")
         contains(limited.err, "failed (status 429", "said after its trial")
+        contains(limited.err, "the target limits rates: 429 from ", "said as soon as it is seen")
+        # Probes see it too.
+        probed = Headway(["search", limiting.url, "--threshold", "p(90)<50ms", "--budget", "25s", "--seed", "5", "--out", tmp / "probed"], tmp)
+        probed = probed.ended(90).exits(97, 98, 99, 0)
+        contains(probed.err.split("trial 1")[0], "the target limits rates: 429 from ", "said after the probes")
 
 
 class Limiting:
@@ -185,6 +190,56 @@ class Limiting:
     def __exit__(self, *_):
         self.loop.call_soon_threadsafe(self.stop.set)
         self.thread.join()
+
+
+@check("run --sweep: a curve by short runs, judged as any; in text, JSON and HTML; Ctrl-C keeps what is there; what does not fit is refused")
+def swept(tmp):
+    with Serve("--service", "const(4ms)", "--servers", "1", "--seed", "3", tmp=tmp) as server:
+        out, page, document = tmp / "swept", tmp / "swept.html", tmp / "swept.json"
+        ask = ["run", server.url, "--sweep", "rate=50..350/100", "-d", "2s", "--threshold", "p(90)<60ms", "--seed", "5"]
+        ended = headway(*ask, "--out", out, "--html", page, "--json", document, cwd=tmp).exits(0, 98)
+        found = json.loads(document.read_text())
+        equal((found["schema"], found["outcome"], found["sweep"]), ("headway.search/1", "swept", [50, 150, 250, 350]), "head")
+        equal([row["rate"] for row in found["trials"]], found["sweep"], "the runs")
+        first, last = found["trials"][0], found["trials"][-1]
+        equal(last["ended"], "fails", "more than one server of 4 ms can do")
+        expect(last["goodput"] < 280 and len(last["response"]) >= 2, f"goodput and percentiles of {last}")
+        for number, row in enumerate(found["trials"], 1):
+            summary = json.loads((out / f"point-{number:02}" / "summary.json").read_text())
+            equal((row["folder"], row["seed"], row["verdict"]), (str(out / f"point-{number:02}"), summary["seed"], summary["verdict"]["load"]), "folder, seed and verdict")
+            length = summary["measured"]["to_s"] - summary["measured"]["from_s"]
+            expect(1.9 < length < 2.1, f"measured for {length} s")
+        contains(flat(ended.out), "4 runs from 50.0 to 350/s", "the first line")
+        contains(flat(ended.out), "p99 and goodput by rate per second", "the curve")
+        contains(page.read_text(), 'data-chart="search-curve"', "the page")
+        contains(page.read_text(), "The sweep", "the page")
+        expect((out / "search.json").is_file() and (out / "report.html").is_file(), "the folder has the document and the page")
+        contains(headway("search", server.url, "--threshold", "p(90)<60ms", "--resume", out, cwd=tmp).exits(2).err, "the folder of a sweep", "it is no search")
+        # Its runs are whole, so that they can be compared.
+        headway("compare", out / "point-01", out / "point-02", "--across", "rate", cwd=tmp).exits(0, 2, 97)
+        cut = Headway(["run", server.url, "--sweep", "rate=50,60,70,80", "-d", "2s", "--out", tmp / "cut"], tmp)
+        wait_for(lambda: (tmp / "cut" / "point-02").exists(), "the second run")
+        cut.signal(signal.SIGINT)
+        ended = cut.ended(30).exits(130)
+        found = json.loads((tmp / "cut" / "search.json").read_text())
+        equal(found["outcome"], "interrupted", "what became of it")
+        equal((found["trials"][0]["cut_off"], len([row for row in found["trials"] if not row["cut_off"]])), (False, 1), "the runs that are whole")
+        contains(flat(ended.out), "interrupted: 1 of 4 runs", "the first line")
+        users = headway("run", server.url, "--sweep", "users=1,4", "-d", "1s", "--json", document, "--out", tmp / "users", cwd=tmp).exits(0, 98)
+        found = json.loads(document.read_text())
+        equal((found["rate_of"], found["sweep"]), ("users", [1, 4]), "closed users")
+        contains(flat(users.out), "2 runs from 1 to 4 users", "the first line")
+        for arguments, words in [
+            (["--sweep", "think=1,2"], "write rate=100..1000/100 or users=1,2,4"),
+            (["--sweep", "rate=0,10"], "write a value above zero"),
+            (["--sweep", "rate=10,20", "-R", "5"], "-R: --sweep plays several short runs"),
+            (["--sweep", "rate=10,20", "-n", "5"], "-n: --sweep plays several short runs"),
+            (["--sweep", "rate=10,20", "--dry-run"], "--dry-run: --sweep plays"),
+            (["--sweep", "rate=10,20", "--baseline", "x"], "--baseline and --across are for a single run"),
+            (["--sweep", "rate=10,20", "--junit", "x.xml"], "junit cannot be made of a search"),
+        ]:
+            contains(headway("run", server.url, *arguments, cwd=tmp).exits(2).err, words, " ".join(arguments))
+        contains(headway("search", server.url, "--threshold", "p(90)<60ms", "--sweep", "rate=1,2", cwd=tmp).exits(2).err, "headway run --sweep", "a search")
 
 
 @check("search: what cannot be searched is refused before anything is sent, with what would be accepted")

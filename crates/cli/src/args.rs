@@ -313,6 +313,10 @@ pub struct RunArgs {
     /// What the load is.
     #[command(flatten)]
     pub load: LoadArgs,
+    /// Play a short run (-d, 10s) at each of these rates, one after the other, and draw percentiles and goodput against the rate: from..to/step
+    /// (rate=100..1000/100) or a list (rate=50,100,200); users=1,2,4 of closed users
+    #[arg(help_heading = "Load", long, value_parser = Sweep::parse, value_name = "rate=SPEC")]
+    pub sweep: Option<Sweep>,
     /// Connection cap: most connections open at once, over all threads [default: min(10000, (descriptors - 200)/2)]
     #[arg(short = 'c', long, value_parser = given(units::parse_count), value_name = "N")]
     pub connections: Option<Given<u64>>,

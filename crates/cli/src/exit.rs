@@ -3,7 +3,7 @@
 use headway_engine::NotPlayed;
 use headway_stats::Summary;
 use headway_stats::comparison::{Comparison, Outcome as Condition};
-use headway_stats::search::{Found, Outcome, Searched};
+use headway_stats::search::{Found, Outcome, Searched, TrialEnd};
 use headway_stats::study::Study;
 use headway_stats::summary::{LoadVerdict, Open, ThresholdOutcome, ThresholdResult};
 use headway_workload::redact::Redactor;
@@ -236,7 +236,9 @@ pub fn of_search(searched: &Searched) -> u8 {
 
 fn of_target(found: &Found) -> u8 {
     match found.outcome {
-        Outcome::Found => FINE,
+        // A sweep is meant to cross its thresholds somewhere.
+        Outcome::Swept if found.trials.iter().any(|row| row.ended == TrialEnd::NotSent) => INVALID,
+        Outcome::Found | Outcome::Swept => FINE,
         Outcome::Interrupted => INTERRUPTED,
         Outcome::Unreachable | Outcome::Failed | Outcome::Unfinished => FAILED,
         Outcome::Budget | Outcome::Undecided => INCONCLUSIVE,

@@ -141,6 +141,7 @@ fn in_a_row(host: &Host, from: f64, total: f64, seed: u64) -> [Told; 3] {
         not_computed: [&nothing, &nothing],
         same_arrivals: true,
         same_records: false,
+        of_model: false,
         obstacles: Vec::new(),
         differs: Vec::new(),
     };

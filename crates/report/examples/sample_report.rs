@@ -2,7 +2,6 @@
 //!
 //! `sample_report PATH [SAMPLE [OUTPUT]]` writes one report (default: the clean run as HTML).
 //! `sample_report --document FILE PATH OUTPUT` writes the report of the document of a run or of several simulated runs.
-//! `sample_report --beside PATH SAMPLE OTHER` writes the page of a sample with another sample's response times beside its own.
 //! `sample_report --study PATH SAMPLE` writes the page of a sample of several simulated runs.
 //! `sample_report --golden FOLDER` writes what the terminal shows of every sample, and some in Markdown, as the snapshot tests compare it.
 
@@ -28,7 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--golden", folder] => {
             for (name, make) in samples::ALL {
-                let (document, at) = (make(), |ending: &str| Path::new(folder).join(format!("{name}.{ending}")));
+                let (document, at) =
+                    (make(), |ending: &str| Path::new(folder).join(format!("{name}.{ending}")));
                 write(&at("screen.txt"), "terminal", Document::Summary(&document), &style)?;
                 let details = Style { details: true, ..style.clone() };
                 write(&at("txt"), "terminal", Document::Summary(&document), &details)?;
@@ -39,9 +39,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             for (name, make) in studies::STUDIES {
                 let document = make();
-                write(&Path::new(folder).join(format!("{name}.txt")), "terminal", Document::Study(&document), &style)?;
+                write(
+                    &Path::new(folder).join(format!("{name}.txt")),
+                    "terminal",
+                    Document::Study(&document),
+                    &style,
+                )?;
                 if STUDIES_IN_MARKDOWN.contains(name) {
-                    write(&Path::new(folder).join(format!("{name}.md")), "markdown", Document::Study(&document), &style)?;
+                    write(
+                        &Path::new(folder).join(format!("{name}.md")),
+                        "markdown",
+                        Document::Study(&document),
+                        &style,
+                    )?;
                 }
             }
             keep(&Path::new(folder).join("sentences.txt"), all_sentences().into_bytes())
@@ -59,17 +69,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let summary = headway_report::parse(&document)?;
             write(Path::new(path), output, Document::Summary(&summary), &style)
         }
-        ["--beside", path, sample, other] => {
-            write(Path::new(path), "html", Document::Summary(&samples::beside(find(sample)?, other, &find(other)?)), &style)
-        }
         [path] => write(Path::new(path), "html", Document::Summary(&samples::clean()), &style),
         [path, sample] => write(Path::new(path), "html", Document::Summary(&find(sample)?), &style),
         [path, sample, output] => write(Path::new(path), output, Document::Summary(&find(sample)?), &style),
-        _ => {
-            Err("usage: sample_report PATH [SAMPLE [OUTPUT]] | --document FILE PATH OUTPUT | --beside PATH SAMPLE OTHER | \
+        _ => Err("usage: sample_report PATH [SAMPLE [OUTPUT]] | --document FILE PATH OUTPUT | \
                  --study PATH SAMPLE | --golden FOLDER"
-                .into())
-        }
+            .into()),
     }
 }
 

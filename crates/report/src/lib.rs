@@ -8,7 +8,6 @@
 //! Deliberately absent: computing statistics (every number comes from the summary), files, clocks, the terminal, and
 //! the environment. Whether to use colour is the caller's decision, and the caller writes the bytes.
 
-pub mod beside;
 mod brady;
 mod content;
 pub mod csv;

@@ -8,7 +8,7 @@ use headway_stats::comparison::{Comparison, NotTold};
 use headway_stats::study::Study;
 use headway_stats::summary::evidence::{Model, Remark};
 use headway_stats::summary::{
-    Evidence, NotComputed, Recorded, RuleResult, StampsHow, Stated, Text, ThresholdResult, Unsteady, Why,
+    Evidence, NotComputed, RuleResult, StampsHow, Stated, Text, ThresholdResult, Unsteady, Why,
 };
 
 /// The document with every sentence in its place.
@@ -42,9 +42,6 @@ pub(crate) fn of_summary(summary: &Summary) -> Summary {
     {
         unsteady(why);
     }
-    if let Some(beside) = &mut document.beside {
-        recorded(&mut beside.run);
-    }
     document
 }
 
@@ -61,7 +58,7 @@ pub(crate) fn of_study(study: &Study) -> Study {
     }
     remarks(&mut document.not_compared, &mut document.uncompared);
     remarks(&mut document.not_judged, &mut document.unjudged);
-    document.beside.iter_mut().for_each(recorded);
+    document.beside = study.beside.as_ref().map(of_comparison);
     document
 }
 
@@ -76,10 +73,6 @@ pub(crate) fn of_comparison(comparison: &Comparison) -> Comparison {
         }
     }
     document
-}
-
-fn recorded(run: &mut Recorded) {
-    remarks(&mut run.notes, &mut run.remarks);
 }
 
 fn remarks(written: &mut Vec<Text>, made_from: &mut [Evidence]) {

@@ -407,41 +407,6 @@ fn the_terminal_cuts_no_kind_of_a_part() {
 }
 
 #[test]
-fn another_run_stands_beside_in_a_table_and_in_the_curve() {
-    let mut other = samples::clean();
-    other.verdict.load = Some(headway_stats::summary::LoadVerdict::Invalid);
-    (other.response.p99, other.response.ci95.p99) = (Some(1.2), None);
-    let alone = samples::balanced();
-    let summary = samples::beside(alone.clone(), "<b>live</b>", &other);
-    let page = text("html", &summary, &style());
-    let table = between(&page, "id=\"beside\"", "</section>");
-    assert!(table.contains("Beside &lt;b&gt;live&lt;/b&gt;") && !page.contains("<b>live"));
-    for part in [
-        "The load of &lt;b&gt;live&lt;/b&gt; was INVALID",
-        "Not asked for the same: rate (400/s there, 500/s here).",
-        "class=\"bad\">differ</td>",
-        ">n/a: the recorded one has no interval (",
-        ">none: its document does not tell one<",
-    ] {
-        assert!(table.contains(part), "{part}: {table}");
-    }
-    let ours = alone.response.p99.expect("the sample has it");
-    let ratio = headway_report::format::number(1.2 / ours);
-    assert!(table.contains(&format!(">{ratio}</td>")), "{ratio}: {table}");
-    assert!(page.contains(
-        "Dotted: the response times of &lt;b&gt;live&lt;/b&gt;, whose load was INVALID; the others are simulated."
-    ));
-    let json = between(&page, "<script type=\"application/json\" id=\"summary\">", "</script>");
-    let embedded: Summary = serde_json::from_str(json).expect("it is JSON");
-    assert_eq!(embedded.beside, summary.beside);
-    assert_eq!(
-        headway_report::parse(text("json", &summary, &style()).as_bytes()).expect("read back"),
-        summary
-    );
-    assert!(!text("html", &alone, &style()).contains("id=\"beside\""));
-}
-
-#[test]
 fn of_many_missing_shards_most_are_one_row() {
     use headway_stats::summary::{ShardCoverage, ShardLog};
     let alone = samples::balanced();
@@ -464,19 +429,6 @@ fn of_many_missing_shards_most_are_one_row() {
         assert!(page.contains(row), "{row}");
     }
     assert!(!page.contains(">100/60000<"));
-}
-
-#[test]
-fn another_run_stands_beside_in_the_terminal_too() {
-    let other = samples::clean();
-    let same = samples::beside(other.clone(), "live", &other);
-    let shown = text("terminal", &same, &style());
-    let table = between(&shown, "Beside live", "Outcomes");
-    let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("at the mean, p50, p90, p99 both agree within their intervals."), "{words}");
-    assert!(words.contains("Not asked for the same: rate (400/s there, 500/s here)."), "{words}");
-    assert_eq!(table.matches(" agree\n").count(), 4, "{table}");
-    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::summary::{
     percentile_key,
 };
 use crate::tail::power_law;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// Observations of one quantity, by segment; nothing is allocated for segments without any.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +69,7 @@ pub(crate) struct Sample {
     /// Segments that were complete when the run ended.
     filled: usize,
     /// The power law that the largest follow, once somebody asked for it.
-    tail: OnceCell<Option<PowerLaw>>,
+    tail: OnceLock<Option<PowerLaw>>,
 }
 
 /// Names of the percentiles of a block and their shares.
@@ -116,7 +116,7 @@ impl Sample {
             max: all().flat_map(|s| s.iter()).map(|s| s.max).max(),
             max_censored: censored.iter().flat_map(|s| s.iter()).map(|s| s.max).max(),
             filled,
-            tail: OnceCell::new(),
+            tail: OnceLock::new(),
         }
     }
 

@@ -16,7 +16,15 @@ pub enum Beside {
     Trace,
     /// `--phases`.
     Phases,
+    /// `--sweep`.
+    Sweep,
 }
+
+/// What to do about flags of a single run, or of its rate, in a sweep.
+const IN_A_SWEEP: &str =
+    "--sweep plays several short runs, each at a rate of its own: leave one of the two out";
+/// What a search has no place for, and a sweep has.
+const OF_A_SWEEP: [&str; 2] = ["-d", "--sweep"];
 
 /// A flag, and what to do instead.
 pub type OutOfPlace = (&'static str, &'static str);
@@ -62,6 +70,7 @@ impl Instead {
             Beside::Rounds => self.rounds,
             Beside::Trace => self.trace,
             Beside::Phases => self.phases,
+            Beside::Sweep => self.search.map(|_| IN_A_SWEEP),
         }
     }
 }
@@ -72,6 +81,7 @@ type Flags = Vec<(bool, &'static str, Instead)>;
 /// The first flag that was given and has no place beside that, and what to do instead.
 fn first(flags: Flags, beside: Beside) -> Option<OutOfPlace> {
     let given = flags.into_iter().filter(|(given, ..)| *given);
+    let given = given.filter(|(_, flag, _)| beside != Beside::Sweep || !OF_A_SWEEP.contains(flag));
     given.filter_map(|(_, flag, instead)| Some((flag, instead.of(beside)?))).next()
 }
 
@@ -204,6 +214,7 @@ impl RunArgs {
         let RunArgs {
             target: _,
             load,
+            sweep,
             connections,
             http2,
             http1,
@@ -266,6 +277,12 @@ impl RunArgs {
         let before = "it stands before the --: headway compare --live URL URL ";
         let single = "it is for a single run: leave it out, or write headway run";
         let own: Flags = vec![
+            (
+                sweep.is_some(),
+                "--sweep",
+                Instead::search("a search chooses the rates: write --from and --to, or headway run --sweep")
+                    .rounds(single),
+            ),
             (
                 abort_on_crossed.is_some(),
                 "--abort-on-crossed",

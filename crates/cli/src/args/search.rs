@@ -96,7 +96,8 @@ impl Named {
 }
 
 /// Flags of a run that the search sets, or that do not go with it: [`SearchArgs::out_of_place`] refuses them with the reason.
-const HIDDEN: [&str; 21] = [
+const HIDDEN: [&str; 22] = [
+    "sweep",
     "rate",
     "duration",
     "requests",

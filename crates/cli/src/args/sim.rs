@@ -56,8 +56,8 @@ pub struct SimArgs {
     /// all shards share (--out) makes the study. auto: as the variables of Kubernetes, Slurm, Open MPI or AWS Batch say
     #[arg(long, value_parser = Part::parse, value_name = "i/N|auto", help_heading = "What to play")]
     pub shard: Option<Part>,
-    /// Show the response times of a recorded run (its folder, or its summary's file) beside the simulated ones, and whether they
-    /// agree: in the report, in JSON, and drawn in the HTML report
+    /// Compare a recorded run (its folder, its summary, or another tool's results) with replications of the model, 10 where
+    /// --replications says nothing else: in the report, in JSON, and drawn in the HTML report
     #[arg(long, value_name = "RUN")]
     pub beside: Option<PathBuf>,
     /// Keep a record of every request of a single run, in its run folder (--out, else headway-runs/<time>-<name>): audit and

@@ -19,6 +19,7 @@ mod search;
 mod serve;
 mod shell;
 mod sim;
+mod sweep;
 mod translate;
 
 use crate::args::{Args, Command};

@@ -19,6 +19,9 @@ use headway_stats::summary::LoadVerdict;
 use std::io::Write as _;
 
 pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
+    if let Some(swept) = &args.sweep {
+        return super::sweep::sweep(args, swept, words);
+    }
     let settings = RunSettings::resolve(args, words).map_err(Failure::usage)?;
     if args.set.print_scenario {
         let text = settings.file.document(words).map_err(Failure::usage)?;

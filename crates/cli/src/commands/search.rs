@@ -11,11 +11,17 @@ use headway_engine::run_folder;
 use headway_live::Control;
 use headway_report::Material;
 use headway_report::format::{chosen_share, plural, rate, time};
-use headway_report::words::search::{about, failures, outcome, probed, rate_of};
-use headway_stats::search::{Found, Probed, RateOf, TrialRow};
+use headway_report::words::search::{about, failures, limited, outcome, probed, rate_of};
+use headway_stats::search::{Found, ProbeRow, Probed, RateOf, TrialRow};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+const NONE: Option<&str> = Some("those of a search are in the run folders of its trials");
+
+/// What reports of a search can be made of, and of a sweep.
+pub(super) const SUBJECT: Subject<'_> =
+    Subject { name: "a search", document: Material::Search, no_records: NONE, no_log: NONE };
 
 pub(super) fn search_verb(args: &SearchArgs, words: &[String]) -> Result<u8, Failure> {
     let settings = SearchSettings::resolve(args, words).map_err(Failure::usage)?;
@@ -27,9 +33,7 @@ pub(super) fn search_verb(args: &SearchArgs, words: &[String]) -> Result<u8, Fai
 fn played(args: &SearchArgs, settings: SearchSettings) -> Result<u8, Failure> {
     let SearchSettings { mut specs, named, resume, output, .. } = settings;
     let wanted = output.reports.wanted();
-    let none = Some("those of a search are in the run folders of its trials");
-    let of = Subject { name: "a search", document: Material::Search, no_records: none, no_log: none };
-    reports_fit(&wanted, of).map_err(Failure::usage)?;
+    reports_fit(&wanted, SUBJECT).map_err(Failure::usage)?;
     let kept = !args.sim || output.out.is_some() || resume.is_some();
     output::page_fits(output.show.open, &wanted, kept).map_err(Failure::usage)?;
     let out = Output::folder("--out", output.out.as_ref());
@@ -60,7 +64,7 @@ fn played(args: &SearchArgs, settings: SearchSettings) -> Result<u8, Failure> {
     }
     let control = Control::default();
     interrupt::steer(&control)?;
-    let mut progress = Progress { quiet, named, said: Instant::now() };
+    let mut progress = Progress { quiet, named, trial: "trial", said: Instant::now(), limited: Vec::new() };
     let searched = search(&specs, folder.as_ref(), &control, &mut progress)?;
     let mut written = folder.as_ref().map(|folder| folder.finish(&searched, &specs)).unwrap_or_default();
     let shown = Shown::search(&searched, path.as_deref()).by(&output.show);
@@ -100,11 +104,32 @@ fn headline(specs: &[SearchSpec]) -> String {
 const SILENCE: Duration = Duration::from_millis(3_900);
 
 /// A line for each trial, on standard error.
-struct Progress {
+pub(super) struct Progress {
     quiet: bool,
     named: bool,
+    /// What a trial is called.
+    trial: &'static str,
     /// When it said something last.
     said: Instant,
+    /// The targets of which it said that they limit rates.
+    limited: Vec<String>,
+}
+
+impl Progress {
+    /// Of a sweep.
+    pub(super) fn of_a_sweep(quiet: bool) -> Progress {
+        Progress { quiet, named: false, trial: "run", said: Instant::now(), limited: Vec::new() }
+    }
+}
+
+impl Progress {
+    /// Says once of each target that it limits rates.
+    fn limits(&mut self, search: &Found, per_second: f64, before: &str, after: &str) {
+        if !self.limited.contains(&search.name) && !self.quiet {
+            self.limited.push(search.name.clone());
+            let _ = write!(std::io::stderr(), "{before}{}{after}", limited(per_second));
+        }
+    }
 }
 
 impl SearchObserver for Progress {
@@ -120,18 +145,24 @@ impl SearchObserver for Progress {
                 probed(so_far)
             );
         }
+        if let Some(at) = so_far.rows.iter().find_map(ProbeRow::limited_at) {
+            self.limits(search, at, "headway: ", "\n");
+        }
     }
 
     fn trial(&mut self, search: &Found, n: usize, per_second: f64) {
         self.said = Instant::now();
         if !self.quiet {
             let of = if self.named { format!("{}, ", search.name) } else { String::new() };
-            let _ =
-                write!(std::io::stderr(), "headway: {of}trial {n} at {} ... ", rate_of(search, per_second));
+            let (trial, at) = (self.trial, rate_of(search, per_second));
+            let _ = write!(std::io::stderr(), "headway: {of}{trial} {n} at {at} ... ");
         }
     }
 
-    fn goes_on(&mut self, search: &Found, estimate: Option<f64>) {
+    fn goes_on(&mut self, search: &Found, rate: f64, estimate: Option<f64>, is_limited: bool) {
+        if is_limited {
+            self.limits(search, rate * search.requests_per_arrival, "", " ... ");
+        }
         if let Some(knee) = estimate.filter(|_| !self.quiet && self.said.elapsed() >= SILENCE) {
             self.said = Instant::now();
             let _ = write!(std::io::stderr(), "about {} so far ... ", rate_of(search, knee));
@@ -151,5 +182,8 @@ impl SearchObserver for Progress {
         let failed = failures(row).map(|failed| format!(", {failed}")).unwrap_or_default();
         let (word, took) = (outcome(row.ended).0, time(row.took_s));
         let _ = writeln!(std::io::stderr(), "{word} after {took}{p99}{failed}{known}");
+        if let Some(at) = search.limited_at() {
+            self.limits(search, at, "headway: ", "\n");
+        }
     }
 }

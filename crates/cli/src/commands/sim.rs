@@ -10,10 +10,10 @@ use crate::settings::{
     Output, PartSettings, SimCommand, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit,
     simulated_scenario,
 };
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
+use headway_engine::compare::Loaded;
 use headway_engine::experiment::part::{PlayedPart, play_into, plays_of};
 use headway_engine::experiment::{Studied, StudySpec, study};
-use headway_engine::simulate::RecordedRun;
 use headway_engine::{Backend, run_folder};
 use headway_live::Control;
 use headway_records::RunFolder;
@@ -22,6 +22,7 @@ use headway_report::words::findings::{self, KEPT_BY_A_STUDY};
 use headway_stats::study::Study;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     let mut asked = asked(args, words).map_err(Failure::usage)?;
@@ -30,11 +31,8 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
         output::print(text.as_bytes())?;
         return Ok(exit::FINE);
     }
-    let beside = args.beside.as_deref().map(beside).transpose().map_err(Failure::usage)?;
-    match &mut asked {
-        SimCommand::Run(settings) => settings.sim.beside = beside,
-        SimCommand::Study(settings) => settings.spec.beside = beside,
-        SimCommand::Part(_) => {}
+    if let (SimCommand::Study(settings), Some(path)) = (&mut asked, &args.beside) {
+        settings.spec.beside = Some(Arc::new(beside(path).map_err(Failure::usage)?));
     }
     let output = &args.output;
     let wanted = output.reports.wanted();
@@ -68,10 +66,13 @@ fn of_a_run(settings: &SimSettings) -> Subject<'_> {
     Subject { name: "a simulated run", ..Subject::run((!kept).then_some(why)) }
 }
 
-/// A recorded run, from its folder or from its summary alone.
-fn beside(path: &Path) -> anyhow::Result<RecordedRun> {
-    let summary = super::report::summary_of(path).with_context(|| format!("--beside {}", path.display()))?;
-    Ok(RecordedRun::new(path, &summary))
+/// The run that a study is compared with.
+fn beside(path: &Path) -> anyhow::Result<Loaded> {
+    let loaded = Loaded::named(path, &mut ()).with_context(|| format!("--beside {}", path.display()))?;
+    if loaded.observed.is_none() {
+        bail!("--beside {}: it is a study of several points; name a run", path.display());
+    }
+    Ok(loaded)
 }
 
 fn run(settings: &SimSettings) -> Result<u8, Failure> {

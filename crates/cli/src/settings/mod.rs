@@ -11,6 +11,7 @@ mod search;
 mod shard;
 mod sim;
 mod study;
+mod sweep;
 
 pub use audit::AuditSettings;
 pub use bounds::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
@@ -22,6 +23,7 @@ pub use sim::{
     PartSettings, SimCommand, SimSettings, asked, document as simulated_scenario, simulated, study_of_part,
 };
 pub use study::StudySettings;
+pub use sweep::SweepSettings;
 
 use crate::args::{OutputArgs, RunArgs, WaitArgs};
 use crate::output;

@@ -93,7 +93,8 @@ pub fn document(args: &SimArgs, words: &[String]) -> Result<String> {
 /// Whatever the user can mend, in words.
 pub fn asked(args: &SimArgs, words: &[String]) -> Result<SimCommand> {
     let file = read(args)?;
-    let several = args.replications.is_some_and(|r| r != 1) || !args.sweeps.is_empty();
+    let several =
+        args.replications.is_some_and(|r| r != 1) || !args.sweeps.is_empty() || args.beside.is_some();
     let first = study::first(&file, args)?;
     modelled(&first, args)?;
     let several = several || first.models.len() > 1 && args.model.is_none();

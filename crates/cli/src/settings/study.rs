@@ -7,8 +7,10 @@ use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
 use crate::repeat;
 use anyhow::{Context as _, Result, bail};
 use headway_base::units::echoed;
+use headway_engine::compare::{FEWEST_REPLICATIONS, REPLICATIONS};
 use headway_engine::experiment::{StudySpec, SweepPoint};
 use headway_engine::jobs;
+use headway_report::format::plural;
 use headway_report::words::findings::KEPT_BY_A_STUDY;
 use headway_stats::Threshold;
 use headway_stats::study::{MODEL, Parameter};
@@ -66,7 +68,14 @@ pub(super) fn resolve(
     args: &SimArgs,
     words: &[String],
 ) -> Result<StudySettings> {
-    let replications = args.replications.unwrap_or(1);
+    let replications = args.replications.unwrap_or(if args.beside.is_some() { REPLICATIONS } else { 1 });
+    if args.beside.is_some() && replications < FEWEST_REPLICATIONS {
+        bail!(
+            "--beside compares a run with what replications of the model come to, and {} tell too little of chance: leave \
+             --replications out ({REPLICATIONS} are played), or write at least {FEWEST_REPLICATIONS}",
+            plural(replications, "replication")
+        );
+    }
     let parameters = parameters(first, args)?;
     let (thresholds, not_judged) = thresholds(first, args)?;
     refuse(args, &parameters, &thresholds)?;

@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use headway_base::units::nearest;
 use headway_report::format::{chosen_time, count};
 use headway_stats::comparison::{Difference, Incomparable};
-use headway_stats::summary::{Differs, Source};
+use headway_stats::summary::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What users noted, by key.
@@ -128,19 +128,19 @@ pub(super) fn look(
 pub fn differences(base: &Recorded, other: &Recorded) -> Vec<Difference> {
     let asked = [base.asked.as_ref(), other.asked.as_ref()];
     let steps = asked.map(|asked| asked.map_or(&[][..], |asked| &asked.steps));
-    let mut all: Vec<Differs> = match (&base.plan, &other.plan) {
+    let mut all: Vec<Difference> = match (&base.plan, &other.plan) {
         (Some(a), Some(b)) => of_plans([a, b], steps),
         _ => match asked {
             [Some(a), Some(b)] => of_summaries([a, b]),
             _ => Vec::new(),
         },
     };
-    let [Some(a), Some(b)] = asked else { return all.into_iter().map(difference).collect() };
+    let [Some(a), Some(b)] = asked else { return all };
     all.extend(of_patience(a, b));
     let mut differ = |what: &str, both: [String; 2]| {
-        let [recorded, simulated] = both;
-        if recorded != simulated {
-            all.push(Differs { what: what.into(), recorded, simulated });
+        let [base, other] = both;
+        if base != other {
+            all.push(Difference { what: what.into(), base, other });
         }
     };
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "as the target prefers".into());
@@ -158,11 +158,7 @@ pub fn differences(base: &Recorded, other: &Recorded) -> Vec<Difference> {
         differ("connections", [cap(a.connections), cap(b.connections)]);
     }
     all.dedup_by(|x, y| x.what == y.what);
-    all.into_iter().map(difference).collect()
-}
-
-fn difference(of: Differs) -> Difference {
-    Difference { what: of.what, base: of.recorded, other: of.simulated }
+    all
 }
 
 /// Notes that only one has, or that differ.

@@ -49,6 +49,14 @@ pub struct Loaded {
 const ACCEPTED: &str = "run folders, summaries, studies, or results files of other tools";
 
 impl Loaded {
+    /// Reads what is there, called as its folder or file is.
+    ///
+    /// # Errors
+    /// As [`Loaded::open`].
+    pub fn named(path: &Path, watch: &mut dyn Watch) -> Result<Loaded, Error> {
+        Loaded::open(path, super::names(&[path.to_path_buf()]).remove(0), watch)
+    }
+
     /// Reads what is there.
     ///
     /// # Errors

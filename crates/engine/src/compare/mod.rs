@@ -2,9 +2,12 @@
 //!
 //! Deliberately absent: the statistics (`headway_stats::comparison`), and rounds of live runs ([`crate::experiment::rounds`]).
 
+mod beside;
 mod comparable;
 mod load;
 
+pub(crate) use beside::beside;
+pub use beside::{FEWEST_REPLICATIONS, REPLICATIONS};
 pub(crate) use comparable::of_notes;
 pub use comparable::{Across, differences};
 pub use load::{Loaded, Recorded};
@@ -16,7 +19,7 @@ use headway_report::format::plural;
 use headway_stats::comparison::{
     Compared, Comparison, Condition, Incomparable, Numbers, Observed, PointLeftOut, Two, compare,
 };
-use headway_stats::study::{Point, Study};
+use headway_stats::study::{Parameter, Point, Study};
 use headway_stats::summary::NotComputed;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,6 +90,7 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
             not_computed: pair.map(|one| &one.run.not_computed),
             same_arrivals: found.same_arrivals || same_draws(pair.map(|one| one.study.as_ref())),
             same_records: found.same_records,
+            of_model: false,
             obstacles: found.obstacles,
             differs: found.differs,
         });
@@ -108,6 +112,7 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
             not_computed: [&nothing, &nothing],
             same_arrivals: same_draws(of.studies.map(Some)),
             same_records: false,
+            of_model: false,
             obstacles: found.obstacles,
             differs: found.differs,
         });
@@ -153,15 +158,15 @@ impl OfPoints<'_> {
 }
 
 /// The values of a point with the names of the parameters.
-fn name_of(study: &Study, point: &Point) -> String {
-    let named = study.parameters.iter().zip(&point.values).map(|(p, value)| format!("{}={value}", p.name));
+fn name_of(parameters: &[Parameter], point: &Point) -> String {
+    let named = parameters.iter().zip(&point.values).map(|(p, value)| format!("{}={value}", p.name));
     named.collect::<Vec<String>>().join(" ")
 }
 
 /// Points of the first study that the second does not have, by their names.
 fn alone<'a>(of: &'a Study, other: &'a Study) -> impl Iterator<Item = String> + 'a {
-    let has = |name: &String| other.points.iter().any(|twin| name_of(other, twin) == *name);
-    of.points.iter().map(|point| name_of(of, point)).filter(move |name| !has(name))
+    let has = |name: &String| other.points.iter().any(|twin| name_of(&other.parameters, twin) == *name);
+    of.points.iter().map(|point| name_of(&of.parameters, point)).filter(move |name| !has(name))
 }
 
 /// Points that both studies have, by their names.
@@ -172,8 +177,8 @@ fn common<'a>(
     b: &'a Study,
 ) -> Result<Vec<(String, [&'a Point; 2])>, Error> {
     let of = |point: &'a Point| {
-        let name_a = name_of(a, point);
-        let twin = b.points.iter().find(|twin| name_of(b, twin) == name_a)?;
+        let name_a = name_of(&a.parameters, point);
+        let twin = b.points.iter().find(|twin| name_of(&b.parameters, twin) == name_a)?;
         Some((name_a, [point, twin]))
     };
     let all: Vec<_> = a.points.iter().filter_map(of).collect();
@@ -182,8 +187,8 @@ fn common<'a>(
             "{} and {} have no point in common ({} and {})",
             loaded[0].run.name,
             loaded[other].run.name,
-            a.points.first().map_or("none".into(), |point| name_of(a, point)),
-            b.points.first().map_or("none".into(), |point| name_of(b, point)),
+            a.points.first().map_or("none".into(), |point| name_of(&a.parameters, point)),
+            b.points.first().map_or("none".into(), |point| name_of(&b.parameters, point)),
         )));
     }
     Ok(all)

@@ -1,16 +1,18 @@
 //! A study: every combination of values, each with its replications; points that differ in the model alone are compared.
 
 use super::{Conditions, Conducted, Experiment, PointResult, SweepPoint, conduct};
-use crate::Error;
+use crate::compare::{Loaded, beside};
+use crate::simulate::Play;
 use crate::simulate::estimates::of_values;
 use crate::simulate::replication::{MAX, NUMBERS, Number, OF_WELL, warm_up};
-use crate::simulate::{Play, RecordedRun, SimulatedRun};
+use crate::{Error, plan_summary};
 use headway_stats::Threshold;
 use headway_stats::steady::{apart, paired};
 use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, SCHEMA, Study};
 use headway_stats::summary::evidence::{NotCompared, Remark};
-use headway_stats::summary::{Evidence, Infinite};
+use headway_stats::summary::{Evidence, Infinite, PlanSummary};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Several plays of one scenario: points by replications.
 #[derive(Clone, Debug)]
@@ -35,8 +37,8 @@ pub struct StudySpec {
     pub not_judged: Vec<String>,
     /// Labels of the steps.
     pub labels: Vec<String>,
-    /// A recorded run that is shown beside.
-    pub beside: Option<RecordedRun>,
+    /// A recorded run that the points are compared with.
+    pub beside: Option<Arc<Loaded>>,
     /// What the user noted of it, secrets replaced.
     pub notes: BTreeMap<String, String>,
 }
@@ -102,22 +104,19 @@ pub(super) fn document(
     let r = spec.replications;
     for (place, done) in places.iter().zip(&mut done) {
         if let Some(PointResult { point, .. }) = done {
-            point.asked = Some(own(spec, place).asked());
+            point.asked = Some(asked(spec, place));
         }
     }
-    if let Some(other) = &spec.beside {
-        for (place, done) in places.iter().zip(&mut done) {
-            let Some(PointResult { point, .. }) = done else { continue };
-            point.beside = Some(other.against(&own(spec, place), point, r));
-        }
-    }
+    let of_points = places.iter().zip(&done);
+    let points = of_points.filter_map(|(place, done)| Some((place, &done.as_ref()?.point)));
+    let beside = spec.beside.as_ref().map(|run| beside(run, spec, points));
     let missing: Vec<Vec<String>> =
         places.iter().zip(&done).filter(|(_, d)| d.is_none()).map(|(p, _)| p.values.clone()).collect();
     let interrupted = !missing.is_empty();
     let done: Vec<PointResult> = done.into_iter().flatten().collect();
     let (differences, uncompared) = differences(spec, &done);
     let not_judged = |threshold: &String| Remark::NotJudged { threshold: threshold.clone() }.into();
-    let mut study = Study {
+    let study = Study {
         schema: SCHEMA.to_owned(),
         name: spec.name.clone(),
         command: Some(spec.command.clone()).filter(|command| !command.is_empty()),
@@ -132,11 +131,9 @@ pub(super) fn document(
         points: done.into_iter().map(|d| d.point).collect(),
         missing,
         notes: spec.notes.clone(),
+        beside,
         ..Study::default()
     };
-    if let Some(other) = &spec.beside {
-        other.into_study(&mut study);
-    }
     Studied { study, interrupted }
 }
 
@@ -147,10 +144,17 @@ fn timeout(spec: &StudySpec) -> Option<f64> {
     all.all(|other| other == first).then(|| first.as_secs_f64())
 }
 
-/// What is played at that place, to be compared with a recorded run.
-fn own<'a>(spec: &'a StudySpec, place: &'a SweepPoint) -> SimulatedRun<'a> {
+/// The plan of what is played at that place, as in the summary of a run.
+pub(crate) fn asked(spec: &StudySpec, place: &SweepPoint) -> PlanSummary {
     let Play { plan, limits, .. } = &place.play;
-    SimulatedRun { scenario: &spec.name, plan, steps: &spec.labels, limits }
+    let seconds = |span: headway_base::Nanos| Some(span.as_secs_f64());
+    PlanSummary {
+        steps: spec.labels.clone(),
+        timeout_s: seconds(limits.timeout),
+        connect_timeout_s: seconds(limits.connect_timeout),
+        max_wait_s: seconds(limits.max_wait),
+        ..plan_summary(plan)
+    }
 }
 
 /// Points that differ in the model alone, each against the first model's, and what of them is not compared.
@@ -290,7 +294,6 @@ mod tests {
     use headway_workload::Shard;
     use headway_workload::scenario::{Surroundings, parse};
     use std::path::Path;
-    use std::sync::Arc;
 
     /// One point, 23 times: more replications than are looked at for the warm-up.
     fn spec() -> StudySpec {
@@ -515,7 +518,7 @@ mod tests {
             point.take(r, replication, course);
         }
         assert!(point.is_whole());
-        let asked = Some(own(&spec, place).asked());
+        let asked = Some(asked(&spec, place));
         assert_eq!(
             Point { asked, ..point.finish(&place.values, &place.play).point },
             studied.study.points[0]

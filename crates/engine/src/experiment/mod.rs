@@ -10,6 +10,7 @@ pub mod rounds;
 pub mod search;
 
 pub use crate::simulate::point::PointResult;
+pub(crate) use grid::asked;
 pub use grid::{Studied, StudySpec, study};
 
 use crate::simulate::Play;

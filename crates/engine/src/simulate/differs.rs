@@ -5,7 +5,8 @@
 
 use headway_base::Nanos;
 use headway_report::format::{chosen, chosen_time, plural, rate, time};
-use headway_stats::summary::{Differs, PlanSummary};
+use headway_stats::comparison::Difference;
+use headway_stats::summary::PlanSummary;
 use headway_workload::journey::Node;
 use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Source};
 use headway_workload::{Plan, Shard};
@@ -19,7 +20,7 @@ const KEPT: usize = 16;
 type Item = (String, String);
 
 /// What differs between two plans, the recorded one first; `steps` are the labels of their steps.
-pub fn of_plans(plans: [&Plan; 2], steps: [&[String]; 2]) -> Vec<Differs> {
+pub fn of_plans(plans: [&Plan; 2], steps: [&[String]; 2]) -> Vec<Difference> {
     // A single step is called differently by a command line and a scenario.
     let single = steps.iter().all(|labels| labels.len() < 2);
     let name = |side: usize, step: u16| match single {
@@ -41,7 +42,7 @@ pub fn of_plans(plans: [&Plan; 2], steps: [&[String]; 2]) -> Vec<Differs> {
             continue;
         }
         let items = [(0, other), (1, own)].map(|(side, group)| items(group, &|step| name(side, step)));
-        all.extend(different(items).into_iter().map(|d| Differs { what: of(&d.what), ..d }));
+        all.extend(different(items).into_iter().map(|d| Difference { what: of(&d.what), ..d }));
     }
     all.extend(different(plans.map(whole)));
     if !single {
@@ -51,7 +52,7 @@ pub fn of_plans(plans: [&Plan; 2], steps: [&[String]; 2]) -> Vec<Differs> {
 }
 
 /// What differs between the summaries of two plans, which tell less than the plans.
-pub fn of_summaries(plans: [&PlanSummary; 2]) -> Vec<Differs> {
+pub fn of_summaries(plans: [&PlanSummary; 2]) -> Vec<Difference> {
     let items = plans.map(|plan| {
         let users = plan.users.map_or("none".into(), |n| n.to_string());
         let phases: Vec<Level> = plan.phases.iter().map(|p| (p.length_s, p.from, p.to)).collect();
@@ -76,7 +77,7 @@ pub fn of_summaries(plans: [&PlanSummary; 2]) -> Vec<Differs> {
 }
 
 /// How long a request, and before it a connection, is waited for: as far as both are known.
-pub fn of_patience(recorded: &PlanSummary, simulated: &PlanSummary) -> Vec<Differs> {
+pub fn of_patience(recorded: &PlanSummary, simulated: &PlanSummary) -> Vec<Difference> {
     let spans = |plan: &PlanSummary| {
         [
             ("timeout", plan.timeout_s),
@@ -90,13 +91,13 @@ pub fn of_patience(recorded: &PlanSummary, simulated: &PlanSummary) -> Vec<Diffe
     apart.map(|(what, both)| differ(what.into(), both.map(chosen_time))).collect()
 }
 
-fn differ(what: String, [recorded, simulated]: [String; 2]) -> Differs {
-    let (recorded, simulated) = shortened(&recorded, &simulated);
-    Differs { what, recorded, simulated }
+fn differ(what: String, [base, other]: [String; 2]) -> Difference {
+    let (base, other) = shortened(&base, &other);
+    Difference { what, base, other }
 }
 
 /// The items that both have and that are not the same.
-fn different([recorded, simulated]: [Vec<Item>; 2]) -> Vec<Differs> {
+fn different([recorded, simulated]: [Vec<Item>; 2]) -> Vec<Difference> {
     let other = |what: &str| recorded.iter().find(|(name, _)| name == what).map(|(_, words)| words.clone());
     let pairs = simulated.into_iter().filter_map(|(what, own)| Some((other(&what)?, what, own)));
     let apart = pairs.filter(|(other, _, own)| other != own);
@@ -253,7 +254,7 @@ mod tests {
     fn differing(recorded: &Plan, simulated: &Plan) -> Vec<String> {
         let steps = ["request".to_owned()];
         let all = of_plans([recorded, simulated], [&steps, &[]]);
-        let in_words = |d: &Differs| format!("{}: {} | {}", d.what, d.recorded, d.simulated);
+        let in_words = |d: &Difference| format!("{}: {} | {}", d.what, d.base, d.other);
         all.iter().map(in_words).collect()
     }
 
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!(differing(&one, &closed), ["kind of load: users who arrive | users who stay"]);
         let summaries = [&one, &plan(Process::Poisson, 90.0, &[17])].map(plan_summary);
         let all = of_summaries([&summaries[0], &summaries[1]]);
-        assert_eq!((all.len(), all[0].what.as_str(), all[0].simulated.as_str()), (1, "rate", "90.0/s"));
+        assert_eq!((all.len(), all[0].what.as_str(), all[0].other.as_str()), (1, "rate", "90.0/s"));
         assert_eq!(of_summaries([&summaries[0], &summaries[0]]), []);
     }
 
@@ -328,7 +329,7 @@ mod tests {
         let patience = |s: f64| PlanSummary { timeout_s: Some(s), ..PlanSummary::default() };
         let all = of_patience(&patience(30.0), &patience(2.0));
         assert_eq!(
-            (all[0].what.as_str(), all[0].recorded.as_str(), all[0].simulated.as_str()),
+            (all[0].what.as_str(), all[0].base.as_str(), all[0].other.as_str()),
             ("timeout", "30 s", "2 s")
         );
         assert_eq!(of_patience(&patience(30.0), &PlanSummary::default()), []);

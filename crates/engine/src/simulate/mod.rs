@@ -8,7 +8,6 @@
 //!            each point: its replications ──> Point; points of several models ──> Difference
 //! ```
 
-mod beside;
 mod bounded;
 pub(crate) mod course;
 #[cfg(test)]
@@ -30,7 +29,6 @@ mod steady_state;
 mod stored;
 mod times;
 
-pub use beside::{RecordedRun, SimulatedRun};
 pub use bounded::bounded;
 pub(crate) use differs::{of_patience, of_plans, of_summaries};
 pub use single::Sim;

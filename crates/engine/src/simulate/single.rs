@@ -1,12 +1,12 @@
 //! A single simulated run: the same client, the same statistics and the same run folder as a live one.
 
+use super::Play;
 use super::course::OutputSeries;
 use super::inside::{looked_at_until, simulation};
 use super::loads::Loads;
 use super::order::{How, InOrder};
 use super::period::Period;
 use super::steady_state::{SteadyEvidence, fastest, why_not};
-use super::{Play, RecordedRun, SimulatedRun};
 use crate::collect::{Collector, Observer};
 use crate::spec::Kept;
 use crate::{Control, Error, Manifest, RunResult, RunSpec};
@@ -30,14 +30,12 @@ pub struct Sim {
     pub model: Model,
     /// Whether the connection cap was asked for: a simulated generator has none of its own, and then shows none.
     pub capped: bool,
-    /// A recorded run that the result is shown beside.
-    pub beside: Option<RecordedRun>,
 }
 
 impl Sim {
     /// A run against that model.
     pub fn new(model: Model) -> Sim {
-        Sim { model, capped: false, beside: None }
+        Sim { model, capped: false }
     }
 
     pub(crate) fn play(
@@ -76,10 +74,7 @@ impl Sim {
             simulation: Some(Simulation { steady, ..inside }),
             ..manifest.facts(Source::Sim)
         };
-        let own = SimulatedRun { scenario: &spec.name, plan, steps: &spec.labels, limits: &spec.limits };
-        Ok(kept.close(collected, facts, None, |summary| {
-            summary.beside = self.beside.as_ref().map(|other| other.beside(&own, summary));
-        }))
+        Ok(kept.close(collected, facts, None, |_| ()))
     }
 }
 

@@ -78,8 +78,9 @@ pub(crate) fn trials(found: &Found) -> Option<Section> {
     if found.trials.is_empty() {
         return None;
     }
+    let (what, several) = if found.sweep.is_empty() { ("trial", "Trials") } else { ("run", "Runs") };
     let columns = vec![
-        Column::number("trial", 7),
+        Column::number(what, 7),
         Column::number(of_arrivals(found), 10),
         Column::number("offered", 0),
         Column::number(if found.rate_of == RateOf::Requests { "sent" } else { "requests" }, 10),
@@ -95,16 +96,16 @@ pub(crate) fn trials(found: &Found) -> Option<Section> {
     ];
     let rows = found.trials.iter().enumerate().map(|(i, row)| trial(found, i + 1, row).into());
     let table = Table {
-        caption: "Trials".to_owned(),
+        caption: several.to_owned(),
         columns,
         rows: rows.collect(),
         most_rows: 40,
-        row: "trial",
+        row: what,
         ..Table::default()
     };
     Some(Section {
         id: "trials",
-        title: "Trials (rates per second)".to_owned(),
+        title: format!("{several} (rates per second)"),
         blocks: vec![Block::Table(table)],
     })
 }

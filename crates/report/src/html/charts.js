@@ -2,11 +2,10 @@
 // anew when the colours or the width change; draw.js does both.
 "use strict";
 // What the charts are drawn of: the summary, what its findings mark, what status codes and kinds of failure are called, and the steps to
-// draw. `beside` is another run's response times, where the page shows some.
-let summary, marks, names, steps, beside, generator, clock;
+// draw.
+let summary, marks, names, steps, generator, clock;
 const take = (data) => {
   ({ summary, marks, names, steps } = data);
-  beside = summary.beside?.run;
   generator = summary.generator || { stalls: [] };
   clock = summary.audit ? "seconds since the first start" : "seconds since the plan's zero";
 };
@@ -287,10 +286,8 @@ const percentiles = (place) => {
   // Of a foreign file both are the same.
   const served = !summary.audit;
   const bounded = response.some((point) => point.lower_bound);
-  const other = beside && beside.curve.length > 1;
   const kept = [
     served && curve(service, false), curve(response, false), bounded && curve(response, true),
-    other && curve(beside.curve.map((point) => ({ ...point, lower_bound: false })), false),
   ];
   const data = uPlot.join(kept.filter(Boolean));
   const value = (u, v) => time(v);
@@ -304,7 +301,6 @@ const percentiles = (place) => {
   if (served) curved("service", "--one");
   curved("response", "--two");
   if (bounded) curved("response, at least", "--two", { dash: [6, 5] });
-  if (other) curved("response, " + beside.name, "--four", { dash: [3, 3] });
   return [new uPlot(options(place, narrow ? 260 : 340, {
     scales: { x: { time: false, distr: 3, range: () => [1, Math.max(last, 10)] }, y: { distr: 3, range: logRange(1e-9) } },
     series,

@@ -3,7 +3,6 @@
 //! A figure without data is left out; [`count`] tells how many the script has to draw, so that a check can tell a
 //! chart that failed from one that was never due.
 
-use super::beside::{dotted, own_name};
 use super::content;
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use super::{model, rates, steps};
@@ -267,9 +266,6 @@ pub(super) fn percentiles(page: &mut Markup, summary: &Summary) {
     let mut caption = if shows_service(summary) { service } else { alone }.to_owned();
     if curves.response.iter().any(|point| point.lower_bound) {
         caption.push_str(" Dashed: a lower bound, because some requests never got an answer.");
-    }
-    if let Some(dotted) = dotted(summary.beside.as_ref().map(|beside| &beside.run)) {
-        caption.push_str(&format!("{dotted}; the others are {}.", own_name(summary)));
     }
     if let Some(caveat) = words::caveat(summary) {
         caption.push_str(&format!(" Note: {caveat}."));

@@ -7,7 +7,6 @@
 //! Deliberately absent: any text from outside that is not escaped (`markup` has no way to write one).
 
 mod audit;
-mod beside;
 mod comparison;
 mod content;
 mod demands;
@@ -148,7 +147,6 @@ fn sections(page: &mut Markup, summary: &Summary) {
     show(page, run_content::datagrams(summary));
     show(page, run_content::attempts(summary));
     figures::in_flight(page, summary);
-    beside::run(page, summary);
     model::model(page, summary);
     tables::sessions(page, summary);
     tables::users(page, summary);

@@ -41,10 +41,11 @@ fn of_one(found: &Found, style: &Style) -> Vec<u8> {
     let mut page = Markup::default();
     let name = if found.name.is_empty() { "unnamed" } else { &found.name };
     let drawn = has_curve(found);
-    begin(&mut page, &format!("{name}: search - Headway"), usize::from(drawn));
-    page.raw("<body>\n<main>\n<header>\n<p class=\"brand\">Headway search</p>\n");
+    let (what, title) = if found.sweep.is_empty() { ("search", "The knee") } else { ("sweep", "The sweep") };
+    begin(&mut page, &format!("{name}: {what} - Headway"), usize::from(drawn));
+    page.raw("<body>\n<main>\n<header>\n").element("p", "brand", &format!("Headway {what}"));
     page.element("h1", "", name).element("p", "subject", &effort(found)).raw("</header>\n");
-    page.section("knee", "The knee");
+    page.section("knee", title);
     let first = headline(found);
     page.element("p", tone_class(first.tone), &first.text);
     for note in notes(found) {
@@ -60,8 +61,12 @@ fn of_one(found: &Found, style: &Style) -> Vec<u8> {
             } else {
                 "Response time and goodput by offered rate"
             },
-            "Each point is a trial, with the 95 % confidence interval of its percentile where there is one. The shaded range is the interval of \
-             the knee.",
+            if found.sweep.is_empty() {
+                "Each point is a trial, with the 95 % confidence interval of its percentile where there is one. The shaded range is the interval \
+                 of the knee."
+            } else {
+                "Each point is a run, with the 95 % confidence interval of its percentile where there is one."
+            },
         );
         page.raw("</section>\n");
     }

@@ -3,7 +3,7 @@
 const study = JSON.parse(document.getElementById("study").textContent);
 const layout = JSON.parse(document.getElementById("layout").textContent);
 // A run's response times, where the page shows some.
-const beside = study.beside;
+const beside = study.beside?.runs[0];
 
 const studyCurves = (place) => {
   const lines = layout.curves.map((i, k) => ({ label: layout.labels[i], points: study.points[i].curve, look: looks(k) }));

@@ -2,12 +2,14 @@
 
 use super::content::section;
 use super::figures::{details, figure};
-use super::markup::{Cell, Column, Markup, cell, number, word};
-use super::{CURVES_JS, DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, beside, data, demands, footer};
+use super::markup::{Cell, Column, Markup, cell, number, tone_class, word};
+use super::{CURVES_JS, DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, data, demands, footer};
 use crate::Style;
+use crate::content::comparison::pair;
 use crate::content::study::{NUMBERS, loads, responses};
 use crate::format::{count, plural, share, time, time_within};
 use crate::study::sweep::{Sweep, sweep};
+use crate::words::comparison::besides;
 use crate::words::study::{common, difference, gain, gains, label, not_compared, notes, subject};
 use headway_stats::study::{Point, Study};
 
@@ -34,7 +36,7 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     }
     demands::study(&mut page, study);
     differences(&mut page, study);
-    beside::study(&mut page, study);
+    beside(&mut page, study);
     missing(&mut page, study);
     again(&mut page, study, style);
     page.raw("</main>\n");
@@ -84,12 +86,12 @@ fn remarks(page: &mut Markup, study: &Study) {
     }
     page.section("said", "What the runs say");
     for sentence in common(study) {
-        page.element("p", super::markup::tone_class(sentence.tone), &sentence.text);
+        page.element("p", tone_class(sentence.tone), &sentence.text);
     }
     if !all.is_empty() {
         page.raw("<ul>\n");
         for sentence in &all {
-            page.element("li", super::markup::tone_class(sentence.tone), &sentence.text);
+            page.element("li", tone_class(sentence.tone), &sentence.text);
         }
         page.raw("</ul>\n");
     }
@@ -118,8 +120,10 @@ fn latency_curves(page: &mut Markup, study: &Study, drawn: &[usize]) {
             plural(all as u64, "point")
         ));
     }
-    if let Some(dotted) = beside::dotted(study.beside.as_ref()) {
-        caption.push_str(&format!("{dotted}."));
+    if let Some(run) = study.beside.as_ref().and_then(|beside| beside.runs.first())
+        && run.curve.len() > 1
+    {
+        caption.push_str(&format!(" Dotted: the response times of {}.", run.name));
     }
     figure(page, "study-curves", "Latency curves", &caption);
     let shares = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999];
@@ -196,6 +200,19 @@ fn differences(page: &mut Markup, study: &Study) {
     ];
     page.table("The first less the second, over the replications", &head, &rows);
     page.raw("</section>\n");
+}
+
+/// A recorded run against the points.
+fn beside(page: &mut Markup, study: &Study) {
+    let Some(comparison) = &study.beside else { return };
+    page.section("beside", &format!("Beside {}", comparison.base())).raw("<ul>\n");
+    for (tone, text) in besides(comparison) {
+        page.element("li", tone_class(tone), &text);
+    }
+    page.raw("</ul>\n</section>\n");
+    for of in comparison.pairs.iter().take(MOST_ROWS) {
+        pair(comparison, of, true).iter().for_each(|part| section(page, part));
+    }
 }
 
 fn missing(page: &mut Markup, study: &Study) {

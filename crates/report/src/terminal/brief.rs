@@ -9,7 +9,7 @@ use super::content::table;
 use super::grid::{Grid, shorten};
 use super::layout::{INDENT, LABEL, Page, columns, span, wrap};
 use super::verdict::{MEANING, answer};
-use super::{beside, command, histogram, numbers};
+use super::{command, histogram, numbers};
 use crate::Style;
 use crate::content::{self, Block};
 use crate::format::{STEPPED_MARK, count, number, plural, share_of, visible};
@@ -147,7 +147,6 @@ pub(super) fn render(summary: &Summary, style: &Style) -> Page {
     if style.histogram {
         screen.asked(|page| histogram::render(page, summary, style));
     }
-    screen.asked(|page| beside::run(page, summary));
     end(&mut screen, summary, style);
     screen.finish()
 }

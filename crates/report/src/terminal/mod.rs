@@ -8,7 +8,6 @@
 //! Deliberately absent: the terminal itself (its width, whether it is one), and charts; the HTML report has those.
 
 mod audit;
-mod beside;
 mod brief;
 mod command;
 mod comparison;
@@ -76,7 +75,6 @@ impl Output for Terminal {
         numbers::times(&mut page, summary);
         numbers::time_split(&mut page, summary);
         histogram::render(&mut page, summary, style);
-        beside::run(&mut page, summary);
         model::model(&mut page, summary);
         numbers::users(&mut page, summary);
         numbers::outcomes(&mut page, summary);

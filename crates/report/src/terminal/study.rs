@@ -1,15 +1,17 @@
 //! Several simulated runs at a glance: a table by point, how the models differ, what to know, how to get it again.
 
-use super::beside;
+use super::content::section;
 use super::grid::{WIDEST, shorten_all};
 use super::layout::Page;
 use super::machine;
 use super::rows::Table;
 use super::thresholds::judged;
 use crate::Style;
+use crate::content::comparison::pair;
 use crate::content::study::{loads, responses};
 use crate::content::{Block, Section};
 use crate::format::plural;
+use crate::words::comparison::besides;
 use crate::words::study::{Sentence, common, difference, label, not_compared, notes, subject};
 use crate::words::{self, Tone, demands};
 use headway_stats::study::{Point, Study};
@@ -47,7 +49,7 @@ pub(crate) fn render(study: &Study, style: &Style) -> Vec<u8> {
     }
     demanded(&mut page, study);
     sentences(&mut page, "Models compared, on the same draws", compared(study));
-    beside::study(&mut page, study);
+    beside(&mut page, study, style.details);
     sentences(&mut page, "To know", known(study));
     again(&mut page, study, style);
     page.finish()
@@ -122,6 +124,18 @@ fn outcomes(page: &mut Page, study: &Study) {
         table.point(Tone::Plain, point, point.thresholds.iter().map(outcome).collect());
     }
     table.print(page);
+}
+
+/// A recorded run against the points.
+fn beside(page: &mut Page, study: &Study, details: bool) {
+    let Some(comparison) = &study.beside else { return };
+    page.heading(&format!("Beside {}", comparison.base()));
+    for (tone, text) in besides(comparison) {
+        page.marked(2, if tone == Tone::Bad { "! " } else { "" }, tone, &text);
+    }
+    for of in comparison.pairs.iter().take(MOST_POINTS) {
+        pair(comparison, of, details).iter().for_each(|part| section(page, part));
+    }
 }
 
 fn compared(study: &Study) -> Vec<Sentence> {

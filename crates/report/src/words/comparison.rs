@@ -114,6 +114,19 @@ pub fn names(comparison: &Comparison, pair: &Pair) -> String {
     format!("{} against {}{point}", name(pair.other), name(pair.base))
 }
 
+/// What is to be said of a recorded run beside the points of a study, before the numbers.
+pub fn besides(comparison: &Comparison) -> Vec<Sentence> {
+    let of_pair = |pair: &Pair| {
+        let (tone, text) = headline(comparison, pair);
+        let differ = differences(pair).map(|(tone, text)| (tone, format!(" {text}"))).into_iter();
+        let all = std::iter::once((tone, format!("{}: {text}.", names(comparison, pair)))).chain(differ);
+        let texts: String = all.map(|(_, text)| text).collect();
+        (tone, texts)
+    };
+    let pairs = comparison.pairs.iter().map(of_pair);
+    remarks(comparison).into_iter().chain(pairs).collect()
+}
+
 /// What a row shows, in a word.
 pub fn word(row: &Row) -> (&'static str, Tone) {
     match (row.shown, row.of.as_str()) {

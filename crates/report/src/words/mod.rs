@@ -6,7 +6,6 @@
 pub mod advice;
 mod asked;
 pub mod audit;
-pub mod beside;
 pub mod brief;
 pub mod comparison;
 pub mod demands;

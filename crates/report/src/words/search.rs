@@ -7,6 +7,7 @@ use crate::format::{chosen_share, count, number, plural, rate, share, time};
 use headway_stats::search::{
     DriftFound, Earlier, Found, OtherLimit, Outcome, Probed, RateOf, Searched, StoppedBy, TrialEnd, TrialRow,
 };
+use headway_stats::summary::LoadVerdict;
 
 fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
     Sentence { tone, text: text.into() }
@@ -80,6 +81,11 @@ pub fn failures(row: &TrialRow) -> Option<String> {
     Some(format!("{} failed{}", share(part), how.unwrap_or_default()))
 }
 
+/// That the target limits rates, and from how many requests per second: `the target limits rates: 429 from 230/s`.
+pub fn limited(per_second: f64) -> String {
+    format!("the target limits rates: 429 from {}", rate(per_second))
+}
+
 /// What failed of requests where no threshold counts them: the rate is none that the target serves.
 fn not_counted(found: &Found) -> Option<Sentence> {
     if found.thresholds.iter().any(|threshold| threshold.contains("failed")) {
@@ -88,10 +94,8 @@ fn not_counted(found: &Found) -> Option<Sentence> {
     let failing =
         found.trials.iter().filter(|row| !row.cut_off).filter_map(|row| Some((row, failures(row)?)));
     let (row, failures) = failing.min_by(|a, b| a.0.rate.total_cmp(&b.0.rate))?;
-    let limits = row.failed_by.as_ref().is_some_and(|kind| kind.status == Some(429));
-    let why = if limits { ": the target limits the rate" } else { "" };
     let text = format!(
-        "at {} {failures}{why}; response times alone are searched, and requests that fail fast keep them short: add --threshold \
+        "at {} {failures}; response times alone are searched, and requests that fail fast keep them short: add --threshold \
          'failed: rate<1%'",
         rate_of(found, row.rate)
     );
@@ -104,8 +108,55 @@ pub fn demand(found: &Found) -> String {
     format!("{} {verb}", found.thresholds.join(", "))
 }
 
+/// At how many rates a sweep was played, and where its thresholds hold.
+fn swept(found: &Found) -> Sentence {
+    let level = |rate: &f64| rate_of(found, *rate);
+    let of = |ended: TrialEnd| -> Vec<f64> {
+        found.trials.iter().filter(|row| row.ended == ended && !row.cut_off).map(|row| row.rate).collect()
+    };
+    let whole = found.trials.iter().filter(|row| !row.cut_off).count() as u64;
+    let points = match found.sweep.len() as u64 {
+        all if all == whole => plural(whole, "run"),
+        all => format!("{} of {}", count(whole), plural(all, "run")),
+    };
+    let span = match (found.sweep.first(), found.sweep.last()) {
+        (Some(first), Some(last)) if first != last => {
+            format!(" from {} to {}", low_of(found, *first), level(last))
+        }
+        (first, _) => first.map(|first| format!(" at {}", level(first))).unwrap_or_default(),
+    };
+    let (holds, fails) = (of(TrialEnd::Holds), of(TrialEnd::Fails));
+    let (highest, lowest) = (holds.iter().copied().reduce(f64::max), fails.iter().copied().reduce(f64::min));
+    let demand = demand(found);
+    let judged = match (highest, lowest) {
+        _ if found.thresholds.is_empty() => String::new(),
+        (None, None) => format!("; it is not shown where {demand}"),
+        (Some(highest), None) => format!("; {demand} up to {}", level(&highest)),
+        (None, Some(lowest)) => format!("; {demand} at none, not even at {}", level(&lowest)),
+        (Some(highest), Some(lowest)) if highest < lowest => {
+            format!("; {demand} up to {}, and not at {} and more", level(&highest), level(&lowest))
+        }
+        _ => format!(
+            "; {demand} at {}, and not at {}",
+            holds.iter().map(level).collect::<Vec<_>>().join(", "),
+            fails.iter().map(level).collect::<Vec<_>>().join(", ")
+        ),
+    };
+    let cut = match found.outcome {
+        Outcome::Swept => "",
+        Outcome::Interrupted => "interrupted: ",
+        Outcome::Unreachable => "no connection could be opened any more: ",
+        _ => "not ended: ",
+    };
+    let tone = if found.outcome == Outcome::Swept { Tone::Plain } else { Tone::Warn };
+    sentence(tone, format!("{cut}{points}{span}{judged}"))
+}
+
 /// The first line.
 pub fn headline(found: &Found) -> Sentence {
+    if !found.sweep.is_empty() {
+        return swept(found);
+    }
     let demand = demand(found);
     let known = match about(found, found.estimate, found.interval) {
         nothing if nothing == "-" => "nothing is known of the knee".to_owned(),
@@ -208,7 +259,9 @@ pub fn headline(found: &Found) -> Sentence {
             let why = found.error.as_deref().unwrap_or("the reason is not known");
             sentence(Tone::Bad, format!("the search could not go on: {why}; {known}"))
         }
-        Outcome::Unfinished => sentence(Tone::Warn, format!("the search has not ended: {known}")),
+        Outcome::Swept | Outcome::Unfinished => {
+            sentence(Tone::Warn, format!("the search has not ended: {known}"))
+        }
     }
 }
 
@@ -332,10 +385,20 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
             format!("the target drifts: its response times at the same rate {}", changed(&drift)),
         ));
     }
-    all.extend(not_counted(found));
+    all.extend(found.limited_at().map(|at| sentence(Tone::Warn, limited(at))));
+    all.extend(not_counted(found).filter(|_| found.sweep.is_empty()));
+    let rates = |of: &dyn Fn(&TrialRow) -> bool| -> String {
+        let all = found.trials.iter().filter(|row| of(row)).map(|row| rate_of(found, row.rate));
+        all.collect::<Vec<_>>().join(", ")
+    };
+    let invalid = rates(&|row| row.verdict == Some(LoadVerdict::Invalid));
+    if !found.sweep.is_empty() && !invalid.is_empty() {
+        let text = format!("at {invalid} the load was INVALID: its numbers are not those of that rate");
+        all.push(sentence(Tone::Warn, text));
+    }
     let kept = found.trials.iter().any(|row| row.folder.is_some());
     let may_go_on = [Outcome::Budget, Outcome::Interrupted, Outcome::Unreachable, Outcome::Unfinished];
-    if kept && may_go_on.contains(&found.outcome) {
+    if kept && found.sweep.is_empty() && may_go_on.contains(&found.outcome) {
         let longer = if found.outcome == Outcome::Budget { " and a longer --budget" } else { "" };
         let text =
             format!("the same command with --resume, the folder of the search{longer} goes on from here");
@@ -391,6 +454,7 @@ pub fn became(outcome: Outcome) -> (&'static str, Tone) {
         Outcome::Undecided => ("undecided", Tone::Warn),
         Outcome::Unreachable => ("not reached", Tone::Bad),
         Outcome::Failed => ("failed", Tone::Bad),
+        Outcome::Swept => ("played", Tone::Good),
         Outcome::Unfinished => ("not ended", Tone::Warn),
     }
 }
@@ -408,6 +472,7 @@ pub fn outcome(end: TrialEnd) -> (&'static str, Tone) {
         TrialEnd::Backlog => ("backlog", Tone::Bad),
         TrialEnd::HeldBack => ("held back", Tone::Bad),
         TrialEnd::Enough => ("pooled", Tone::Plain),
+        TrialEnd::Played => ("measured", Tone::Plain),
         TrialEnd::Undecided => ("undecided", Tone::Plain),
         TrialEnd::NotSent => ("not sent", Tone::Warn),
         TrialEnd::Unreachable => ("not reached", Tone::Bad),
@@ -425,6 +490,7 @@ pub fn why(found: &Found, row: &TrialRow) -> String {
         TrialEnd::Backlog => "the backlog grew".to_owned(),
         TrialEnd::HeldBack => "requests waited at the cap".to_owned(),
         TrialEnd::Enough => "its length; told with the others".to_owned(),
+        TrialEnd::Played => "its length".to_owned(),
         TrialEnd::NotSent => "the load was not as planned".to_owned(),
         TrialEnd::Unreachable => "no connection could be opened".to_owned(),
         TrialEnd::Undecided if row.stopped_by == Some(StoppedBy::Budget) => "the budget ended".to_owned(),
@@ -436,7 +502,8 @@ pub fn why(found: &Found, row: &TrialRow) -> String {
 
 /// What was done in all.
 pub fn effort(found: &Found) -> String {
-    let trials = plural(found.trials.len() as u64, "trial");
+    let what = if found.sweep.is_empty() { "trial" } else { "run" };
+    let trials = plural(found.trials.len() as u64, what);
     let time = time(found.took_s);
     let virtual_time = if found.simulated { " of virtual time" } else { "" };
     format!("{trials}, {} requests, {time}{virtual_time}", count(found.requests))
@@ -446,6 +513,66 @@ pub fn effort(found: &Found) -> String {
 mod tests {
     use super::*;
     use headway_stats::comparison::Difference;
+    use headway_stats::summary::Failure;
+
+    #[test]
+    fn a_sweep_says_where_its_thresholds_hold() {
+        let row = |rate: f64, ended| TrialRow { rate, ended, ..TrialRow::default() };
+        let of = |ended: &[TrialEnd], outcome| {
+            let rates: Vec<f64> = (1..=3).map(|i| 100.0 * f64::from(i)).collect();
+            let trials = rates.iter().zip(ended).map(|(rate, ended)| row(*rate, *ended)).collect();
+            let found = Found {
+                sweep: rates,
+                trials,
+                outcome,
+                thresholds: vec!["p(99)<9ms".into()],
+                ..Found::default()
+            };
+            headline(&found).text
+        };
+        use TrialEnd::{Fails, Holds, Played};
+        let swept = |ended: [TrialEnd; 3]| of(&ended, Outcome::Swept);
+        let begin = "3 runs from 100 to 300/s; ";
+        assert_eq!(
+            swept([Holds, Played, Fails]),
+            format!("{begin}p(99)<9ms holds up to 100/s, and not at 300/s and more")
+        );
+        assert_eq!(swept([Holds, Holds, Holds]), format!("{begin}p(99)<9ms holds up to 300/s"));
+        assert_eq!(
+            swept([Fails, Fails, Fails]),
+            format!("{begin}p(99)<9ms holds at none, not even at 100/s")
+        );
+        assert_eq!(
+            swept([Fails, Holds, Fails]),
+            format!("{begin}p(99)<9ms holds at 200/s, and not at 100/s, 300/s")
+        );
+        assert_eq!(swept([Played; 3]), format!("{begin}it is not shown where p(99)<9ms holds"));
+        let cut = of(&[Holds], Outcome::Interrupted);
+        assert_eq!(cut, "interrupted: 1 of 3 runs from 100 to 300/s; p(99)<9ms holds up to 100/s");
+    }
+
+    #[test]
+    fn a_target_that_limits_rates_is_named_whatever_the_thresholds_are() {
+        let failed_by =
+            |status| Failure { outcome: "status".into(), status: Some(status), n: 60, ..Failure::default() };
+        let of = |status: u16, threshold: &str| {
+            let rows = [(100.0, 4_000, None), (250.0, 5_000, Some(status)), (400.0, 5_000, Some(status))];
+            let trials = rows.map(|(rate, requests, failed)| TrialRow {
+                rate,
+                requests,
+                sent: Some(rate + 1.0),
+                failed_by: failed.map(failed_by),
+                ..TrialRow::default()
+            });
+            let found =
+                Found { trials: trials.into(), thresholds: vec![threshold.into()], ..Found::default() };
+            notes(&found).into_iter().map(|note| note.text).find(|text| text.contains("limits rates"))
+        };
+        let said = Some("the target limits rates: 429 from 251/s".to_owned());
+        assert_eq!(of(429, "p(99)<9ms"), said);
+        assert_eq!(of(429, "failed: rate<1%"), said);
+        assert_eq!(of(503, "failed: rate<1%"), None);
+    }
 
     #[test]
     fn a_drift_is_told_with_its_interval_and_where_it_was_seen() {

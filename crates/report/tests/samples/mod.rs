@@ -18,8 +18,8 @@ use headway_base::KnownFailure;
 use headway_stats::Summary;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    Against, Arrivals, Beside, Differs, Failure, FailureReason, Intended, Ks, KsPair, LabelRow, LabelSummary,
-    SCHEMA, ShardCoverage, Stall, Stated, Text, ThresholdResult,
+    Arrivals, Failure, FailureReason, Intended, Ks, KsPair, LabelRow, LabelSummary, SCHEMA, ShardCoverage,
+    Stall, Stated, Text, ThresholdResult,
 };
 use parts::{block, dispersion, generator, outcomes, tail};
 
@@ -57,15 +57,6 @@ pub const ALL: &[Sample] = &[
     ("audit_empty", audit_empty),
     ("audit_hostile", audit_hostile),
 ];
-
-/// A run that is shown beside another, which was asked for another rate.
-pub fn beside(mut summary: Summary, name: &str, other: &Summary) -> Summary {
-    let run = headway_report::beside::recorded(name, other);
-    let rate = Differs { what: "rate".into(), recorded: "400/s".into(), simulated: "500/s".into() };
-    let compared = headway_report::beside::of_run(&run, &summary);
-    summary.beside = Some(Beside { run, against: Against { differs: vec![rate], compared } });
-    summary
-}
 
 /// A run in which nothing fell due.
 pub fn empty() -> Summary {

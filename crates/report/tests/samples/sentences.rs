@@ -305,8 +305,6 @@ fn remarks() -> Vec<Evidence> {
         not_compared("800", NotCompared::FewBeyond),
         not_compared("", NotCompared::LowerBounds),
         Remark::NotJudged { threshold: "bytes: avg<1KiB".into() },
-        Remark::LoadNotKnown { run: "live".into() },
-        Remark::PlanUnreadable { error: "plan.json is not a headway.plan/1 document".into() },
     ];
     all.extend(infinite().map(|what| Remark::InfiniteOverRuns { part: "dynos".into(), what }));
     all.into_iter().map(Evidence::from).collect()

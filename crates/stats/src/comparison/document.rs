@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 pub const SCHEMA: &str = "headway.comparison/1";
 
 /// Several runs, each beside the first.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Comparison {
     /// [`SCHEMA`].
     pub schema: String,
@@ -30,7 +31,8 @@ pub struct Comparison {
     pub runs: Vec<Compared>,
     /// One for each of the others.
     pub pairs: Vec<Pair>,
-    /// Conditions under which the command fails, and what became of each.
+    /// Conditions under which the command fails, and what became of each; not read back.
+    #[serde(skip_deserializing)]
     pub conditions: Vec<ConditionResult>,
     /// Points that a study has and another, which it is compared with, has not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -40,8 +42,16 @@ pub struct Comparison {
     pub rounds: Option<Rounds>,
 }
 
+impl Comparison {
+    /// The name of the run that the others are compared with.
+    pub fn base(&self) -> &str {
+        self.runs.first().map_or("-", |run| &run.name)
+    }
+}
+
 /// A point that one of two studies has.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PointLeftOut {
     /// Index of the study that has it.
     pub run: usize,
@@ -52,7 +62,7 @@ pub struct PointLeftOut {
 }
 
 /// How intervals came about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// From the intervals of each run by itself.
@@ -63,7 +73,8 @@ pub enum Method {
 }
 
 /// A run that is compared.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Compared {
     /// What it is called here: its folder or file, or the target of live rounds.
     pub name: String,
@@ -93,7 +104,8 @@ pub struct Compared {
 }
 
 /// One run beside the first.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Pair {
     /// Index of the run that it is compared with.
     pub base: usize,
@@ -120,7 +132,7 @@ pub struct Pair {
 pub const MOST_LABELS: usize = 20;
 
 /// What a comparison comes to, with its evidence.
-#[derive(Default, Clone, PartialEq, Debug, Serialize)]
+#[derive(Default, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Verdict {
     /// Differences are shown in these rows, the most telling first.
@@ -146,7 +158,7 @@ pub enum Verdict {
 }
 
 /// Why two runs are not comparable.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "kebab-case")]
 pub enum Incomparable {
     /// The load of this run was INVALID.
@@ -177,7 +189,8 @@ pub struct Difference {
 }
 
 /// A number of both.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Row {
     /// `rate`, `mean`, `p50` ... `p999`, or `failed`.
     pub of: String,
@@ -214,7 +227,8 @@ impl Row {
 }
 
 /// A number of one run.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Number {
     /// The number.
     pub value: Option<f64>,
@@ -227,7 +241,7 @@ pub struct Number {
 }
 
 /// What the interval of a row shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
     /// The other's number is larger.
@@ -242,7 +256,7 @@ pub enum Shown {
 }
 
 /// Why a row shows nothing.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum NotTold {
     /// A run does not have the number.
@@ -313,7 +327,8 @@ pub enum Outcome {
 }
 
 /// How the rounds of a live comparison were played.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Rounds {
     /// Seed of the order and of the plans.
     pub seed: u64,
@@ -328,7 +343,8 @@ pub struct Rounds {
 }
 
 /// A round: both targets, one after the other, under the same plan.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Round {
     /// Seed of its plan.
     pub seed: u64,

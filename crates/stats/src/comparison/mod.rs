@@ -66,6 +66,8 @@ pub struct Two<'a> {
     pub same_arrivals: bool,
     /// Whether both hold the same records, request by request.
     pub same_records: bool,
+    /// Whether the other is what a model's replications come to: one of them scatters as the base does, where both are the same system.
+    pub of_model: bool,
     /// What keeps them from being compared.
     pub obstacles: Vec<Incomparable>,
     /// In what else they differ.
@@ -252,6 +254,9 @@ impl Two<'_> {
             Some(width / (2.0 * t975(degrees as usize)))
         };
         let errors = of_records.or_else(|| told(base).zip(told(other)).map(|(a, b)| [a, b]));
+        let errors = errors.map(|[a, b]| [a.max(self.of_one(asked, b)), b]);
+        let of_model = self.of_model && asked.metric != Metric::Failed;
+        let of_records = if of_model { errors } else { of_records };
         let parts = errors.and_then(|[a, b]| Some([self.parts(0, asked, a)?, self.parts(1, asked, b)?]));
         let paired = parts.as_ref().filter(|_| self.same_arrivals);
         let correlation = paired.and_then(|[a, b]| correlation(a, b));
@@ -259,6 +264,14 @@ impl Two<'_> {
         // normal ones.
         let degrees = base.degrees.min(other.degrees);
         Ok(Known { degrees, correlation, errors: of_records, parts })
+    }
+
+    /// The error of a single replication, given that of their mean: of a base that is compared with a model nothing less is believed, whatever
+    /// its own segments say. So a difference is shown only where the replications show it.
+    fn of_one(&self, asked: &Asked, of_all: f64) -> f64 {
+        let numbers = self.observed[1].of(asked.label.as_deref()).filter(|_| self.of_model);
+        let replications = numbers.and_then(|numbers| numbers.by_segment(asked.metric));
+        replications.map_or(0.0, |each| of_all * (each.len() as f64).sqrt())
     }
 
     /// What the segments of one run add to its error, so scaled that their standard error is `error`.

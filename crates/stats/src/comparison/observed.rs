@@ -133,6 +133,11 @@ impl Observed {
         self.off.get(name).filter(|_| label.is_none()).copied().unwrap_or_default()
     }
 
+    /// Whether any request failed.
+    pub fn has_failures(&self) -> bool {
+        self.all.number(super::Metric::Failed).value.is_some_and(|share| share > 0.0)
+    }
+
     /// Requests that are compared.
     pub fn n(&self) -> u64 {
         self.all.n()

@@ -2,7 +2,7 @@
 //!
 //! Plain data: times in seconds, rates per second. Deliberately absent: sentences (`report` makes them).
 
-use super::{Block, Decision, Drift, Earlier, Ended, Knee, Probed, Tried};
+use super::{Block, Decision, Drift, Earlier, Ended, Knee, ProbeRow, Probed, Tried};
 use crate::summary::{Failure, Interval, LoadVerdict, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -83,6 +83,9 @@ pub struct Found {
     pub from: f64,
     /// The highest rate that was allowed; null where none was given.
     pub to: Option<f64>,
+    /// The rates, or numbers of users, of a sweep in their order: its trials are short runs at these, and no knee is searched. Empty of a search.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sweep: Vec<f64>,
     /// Longest time that all trials together might take, seconds.
     pub budget_s: f64,
     /// Time that the trials took, their warm-up and what was waited for included, seconds.
@@ -204,6 +207,8 @@ pub enum Outcome {
     Unreachable,
     /// It could not go on.
     Failed,
+    /// Every rate of a sweep was played.
+    Swept,
     /// It goes on, or its process was killed: what is there is what was known then.
     Unfinished,
 }
@@ -316,6 +321,8 @@ pub enum TrialEnd {
     NotSent,
     /// No connection to the target could be opened.
     Unreachable,
+    /// Of a sweep: a run to its end whose thresholds, if it has any, neither hold all nor are crossed.
+    Played,
     /// It ended before anything was shown.
     #[default]
     Undecided,
@@ -362,14 +369,28 @@ impl TrialRow {
             TrialEnd::Enough => Ended::Decided(Decision::Enough),
             TrialEnd::HeldBack => Ended::HeldBack,
             TrialEnd::NotSent => Ended::NotSent,
-            TrialEnd::Unreachable | TrialEnd::Undecided => Ended::Nothing,
+            TrialEnd::Unreachable | TrialEnd::Undecided | TrialEnd::Played => Ended::Nothing,
         };
         let at = [self.begun_s, self.took_s];
         Tried { block: self.block.clone(), pace: self.pace, at, ..Tried::bare(self.rate, ended) }
     }
 }
 
+impl TrialRow {
+    /// Requests per second that were sent, where more than one in a hundred ended with status 429.
+    pub fn limited_at(&self) -> Option<f64> {
+        let kind = self.failed_by.as_ref().filter(|kind| kind.status == Some(429))?;
+        super::is_limited(kind.n, self.requests).then(|| self.sent.unwrap_or(self.rate))
+    }
+}
+
 impl Found {
+    /// The lowest number of requests per second at which the target limited rates, in a probe or a trial.
+    pub fn limited_at(&self) -> Option<f64> {
+        let probes = self.probed.iter().flat_map(|probed| &probed.rows).filter_map(ProbeRow::limited_at);
+        probes.chain(self.trials.iter().filter_map(TrialRow::limited_at)).reduce(f64::min)
+    }
+
     /// Takes what the search says of the knee.
     pub fn conclude(&mut self, knee: Knee) {
         match knee {

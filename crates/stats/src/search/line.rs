@@ -28,7 +28,7 @@ const TIMES: f64 = 5.0;
 /// As if so many independent events had it.
 const PRIOR: f64 = 4.5;
 /// Degrees of freedom of the dispersion: of each part of a block with an event one, and these of what lower levels tell.
-const FREE: f64 = 4.0;
+const FREE: f64 = 3.0;
 /// The dispersion of failures, as long as few were seen.
 const OF_FAILURES: f64 = 30.0;
 /// Blocks whose share is beyond the limit by more than this factor, or whose rate is farther from the knee (logarithm), tell nothing of the dispersion.
@@ -41,10 +41,10 @@ const SLOPES: [f64; 2] = [1.5, 120.0];
 /// Shares of one user alone that are tried, over the limit.
 const FLOORS: [f64; 5] = [0.0, 0.25, 0.5, 0.7, 0.88];
 /// Level at which blocks in a row show a side, and how far apart (ratio of rates) they may be.
-const SHOWN: f64 = 0.01;
+const SHOWN: f64 = 0.004;
 const ROW: f64 = 1.25;
 /// Fewest independent events beyond the limit that show a failure.
-const FEWEST: f64 = 4.0;
+const FEWEST: f64 = 6.0;
 /// Points of the grid of knees.
 const GRID: usize = 80;
 /// Standard deviation of what is expected of the slope (logarithm) when a rate is placed.

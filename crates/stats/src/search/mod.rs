@@ -29,7 +29,7 @@ pub use earlier::Earlier;
 pub use evidence::{Evidence, Side};
 pub use knee::{Bounds, Ended, Knee, Next, Search, Tried};
 pub use line::{Block, Fit, Moved, Start};
-pub use probe::{ProbeRow, Probed, SECONDS, alone};
+pub use probe::{ProbeRow, Probed, SECONDS, alone, is_limited};
 pub use trial::{Criterion, Decision, NoCriterion, Trial, WARM_UP, length};
 
 #[cfg(test)]

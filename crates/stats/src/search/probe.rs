@@ -13,6 +13,8 @@ const GROWTH: f64 = 0.12;
 const TWICE: usize = 2;
 /// Probes stop beyond this share of failures.
 const FAILED: f64 = 0.01;
+/// Fewest responses with status 429 that tell of a target that limits rates.
+const FEWEST_LIMITED: u64 = 5;
 /// Most users.
 const MOST: u32 = 1_024;
 /// A probe lasts so many seconds at least, and at most, whatever has ended by then.
@@ -38,6 +40,8 @@ pub struct ProbeRow {
     pub requests: u64,
     /// Of them, those that failed.
     pub failed: u64,
+    /// Of these, responses with status 429: the target limits rates.
+    pub limited: u64,
     /// Seconds that it took.
     pub took_s: f64,
 }
@@ -66,6 +70,11 @@ impl ProbeRow {
     /// Whether more failed than lets probes go on.
     pub fn fails(&self) -> bool {
         self.failed as f64 > FAILED * self.requests as f64
+    }
+
+    /// Requests per second that ended, where the target limited them.
+    pub fn limited_at(&self) -> Option<f64> {
+        is_limited(self.limited, self.requests).then(|| self.requests as f64 / self.took_s.max(1e-9))
     }
 }
 
@@ -111,6 +120,11 @@ impl Probed {
     }
 }
 
+/// Whether so many responses with status 429 among `n` requests are a target that limits rates.
+pub fn is_limited(limited: u64, n: u64) -> bool {
+    limited >= FEWEST_LIMITED && limited as f64 > FAILED * n as f64
+}
+
 /// Whether so many of `n` independent requests of one user show a share to be above its limit.
 pub fn alone(beyond: u64, n: u64, limit: f64) -> Option<Side> {
     let (k, n) = (beyond as f64, n as f64);
@@ -122,7 +136,7 @@ mod tests {
     use super::*;
 
     fn row(users: u32, per_second: f64) -> ProbeRow {
-        ProbeRow { users, per_second, response_s: 0.008, requests: 1_000, failed: 0, took_s: 1.0 }
+        ProbeRow { users, per_second, response_s: 0.008, requests: 1_000, failed: 0, limited: 0, took_s: 1.0 }
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //!
 //! Plain data, as the summary of a single run: times in seconds, rates per second.
 
+use crate::comparison::Comparison;
 use crate::summary::evidence;
 use crate::summary::{
-    Against, Evidence, Interval, NotComputed, PlanSummary, Recorded, Stated, Text, ThresholdResult, Units,
-    Unsteady,
+    Evidence, Interval, NotComputed, PlanSummary, Stated, Text, ThresholdResult, Units, Unsteady,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -59,8 +59,9 @@ pub struct Study {
     /// What `not_judged` is made from.
     #[serde(deserialize_with = "evidence::read", skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<Evidence>,
-    /// A recorded run that the points are shown beside; none where none was named.
-    pub beside: Option<Recorded>,
+    /// The points against a recorded run, the base; none where none was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Comparison>,
 }
 
 impl Study {
@@ -151,8 +152,6 @@ pub struct Point {
     /// What `notes` are made from.
     #[serde(deserialize_with = "evidence::read", skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Evidence>,
-    /// How it compares to the recorded run; none where none was named.
-    pub beside: Option<Against>,
 }
 
 /// A number over the replications.

@@ -13,7 +13,6 @@
 
 mod arrivals;
 mod audit;
-mod beside;
 mod closed;
 mod connects;
 mod curves;
@@ -43,7 +42,6 @@ pub use audit::{
     AUDIT_MEASURES, Audit, AuditFile, ClocksRelated, Column, CountBin, CountCurve, FailureKind,
     MOST_FAILURES, Offset, OtherReading, P99Off, Resolution, Stream, Tables, UnreadableRow,
 };
-pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, LanesFrom, Pages, Supported, ThreadGroup};
 pub use connects::{ConnectCounts, ConnectRates, ConnectRow, Connects};
 pub use curves::{CurvePoint, Curves, HeadwayBin, HeadwayCurve, HistogramBin, PercentileCurves};
@@ -199,8 +197,6 @@ pub struct Summary {
     pub audit: Option<Audit>,
     /// What a simulation can tell besides; none of other sources.
     pub simulation: Option<Simulation>,
-    /// A recorded run that a simulated one is shown beside; none where none was named.
-    pub beside: Option<Beside>,
     /// The shards that the run was merged of, those that are missing included; left out of a run that was not merged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<ShardCoverage>,

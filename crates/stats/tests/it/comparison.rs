@@ -113,6 +113,7 @@ fn two(base: &Observed, other: &Observed, same_arrivals: bool) -> Comparison {
         not_computed: [&nothing, &nothing],
         same_arrivals,
         same_records: false,
+        of_model: false,
         obstacles: Vec::new(),
         differs: Vec::new(),
     };
@@ -554,6 +555,7 @@ fn two_works(base: &Observed, other: &Observed) -> Comparison {
         not_computed: [&withheld, &withheld],
         same_arrivals: false,
         same_records: false,
+        of_model: false,
         obstacles: Vec::new(),
         differs: Vec::new(),
     };

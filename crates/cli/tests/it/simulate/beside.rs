@@ -1,102 +1,122 @@
-//! Simulated runs beside a recorded one.
+//! A recorded run beside the replications of a model.
 
-use super::{args, play, resolved};
-use headway_cli::settings::{SimCommand, asked};
+use super::{ask, play, resolved, settings};
+use headway_engine::compare::Loaded;
 use headway_engine::experiment::study;
-use headway_engine::simulate::RecordedRun;
 use headway_stats::Summary;
-use headway_stats::summary::{Against, Beside, Differs};
+use headway_stats::comparison::{Comparison, Difference, Incomparable, Pair, Shown, Verdict};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 const TEXT: &str = "name: shop\nseed: 7\nusers: { arrive: { rate: 60/s }, phases: [ { hold: 20s } ] }\n\
     journey: [ { get: / } ]\nmodel: { servers: 2, service: exp(10ms) }\n";
 
-/// A simulation of that text, its results in a folder of that name, beside another if there is one.
-fn run(folder: &Path, name: &str, text: &str, beside: Option<RecordedRun>) -> Summary {
+/// A simulated run of that text, recorded in a folder of that name.
+fn run(folder: &Path, name: &str, text: &str) -> Loaded {
     let (file, out) = (folder.join(format!("{name}.yaml")), folder.join(name));
     fs::write(&file, text).unwrap();
-    let words = ["headway", "sim", file.to_str().unwrap(), "--no-log", "--out", out.to_str().unwrap()];
-    let mut settings = resolved(&words);
-    settings.sim.beside = beside;
-    let summary = play(&settings);
-    let stored =
-        headway_report::parse(&fs::read(out.join(headway_records::folder::SUMMARY)).unwrap()).unwrap();
-    // The document has the sentences, too.
-    let mut plain = stored;
-    plain.beside.iter_mut().for_each(|beside| beside.run.notes.clear());
-    assert_eq!(plain, summary);
-    summary
+    play(&resolved(&["headway", "sim", file.to_str().unwrap(), "--out", out.to_str().unwrap()]));
+    Loaded::named(&out, &mut ()).unwrap()
 }
 
-fn told(beside: &Beside) -> Vec<String> {
-    let one = |d: &Differs| format!("{}: {} | {}", d.what, d.recorded, d.simulated);
-    beside.against.differs.iter().map(one).collect()
+/// The study of that text beside that run; its document tells the same.
+fn beside(run: Loaded, text: &str, flags: &[&str]) -> Comparison {
+    let mut spec = settings(text, flags);
+    spec.beside = Some(Arc::new(run));
+    let study = study(&spec, &|| false, || {}).unwrap().study;
+    let read = headway_report::study::parse(&headway_report::json::document(&study)).unwrap();
+    assert_eq!(read, study);
+    study.beside.unwrap()
+}
+
+fn differs(pair: &Pair) -> bool {
+    matches!(pair.verdict, Verdict::Differs { .. })
+}
+
+fn obstacles(pair: &Pair) -> Vec<String> {
+    let Verdict::NotComparable { reasons } = &pair.verdict else { return Vec::new() };
+    let one = |reason: &Incomparable| match reason {
+        Incomparable::Plan(Difference { what, base, other }) => format!("{what}: {base} | {other}"),
+        other => format!("{other:?}"),
+    };
+    reasons.iter().map(one).collect()
+}
+
+const TEN: [&str; 2] = ["--replications", "10"];
+
+/// Forty runs of the model beside its replications, of loads of 20 s at which nothing is known of p99: all numbers together differ in one of
+/// twenty, so in 6 of 40 at most (4 standard errors above 2 are 7.5).
+#[test]
+fn a_run_of_the_model_itself_differs_no_more_often_than_chance_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let different = (0..40).filter(|i| {
+        let recorded =
+            run(folder.path(), &format!("r{i}"), &TEXT.replace("seed: 7", &format!("seed: {}", 100 + i)));
+        let found = beside(recorded, TEXT, &TEN);
+        assert_eq!(obstacles(&found.pairs[0]), Vec::<String>::new());
+        assert!(found.pairs[0].rows.iter().filter(|row| row.shown == Shown::No).count() >= 3, "{found:?}");
+        differs(&found.pairs[0])
+    });
+    let different = different.count();
+    assert!(different <= 6, "{different} of 40");
 }
 
 #[test]
-fn the_same_run_agrees_and_another_is_named() {
+fn a_faster_model_differs_and_another_plan_is_not_comparable() {
     let folder = tempfile::tempdir().unwrap();
-    let first = run(folder.path(), "first", TEXT, None);
-    let other = || RecordedRun::new(&folder.path().join("first"), &first);
-    let same = run(folder.path(), "same", &TEXT.replace("seed: 7", "seed: 8"), Some(other())).beside.unwrap();
-    assert_eq!(told(&same), Vec::<String>::new());
-    assert_eq!(same.run.name, "first");
-    // Twelve of 1,200 requests lie beyond p99, which has no interval.
-    let agree = same.against.compared.iter().map(|of| of.agree).collect::<Vec<_>>();
-    assert_eq!(agree, [Some(true), Some(true), Some(true), None], "{:?}", same.against.compared);
-    let text = TEXT.replace("60/s", "70/s").replace("hold: 20s", "hold: 200s").replace("shop", "kiosk");
-    let text = format!("{}timeout: 2s\n", text.replace("exp(10ms)", "exp(20ms)"));
-    let apart = run(folder.path(), "apart", &text, Some(other())).beside.unwrap();
+    let first = || run(tempfile::tempdir().unwrap().path(), "first", TEXT);
+    let faster = beside(first(), &TEXT.replace("exp(10ms)", "exp(8ms)"), &TEN);
+    assert_eq!((faster.base(), faster.runs[1].name.as_str()), ("first", "simulated"));
+    let row = faster.pairs[0].rows.iter().find(|row| row.of == "mean").unwrap();
+    assert!(differs(&faster.pairs[0]) && row.shown == Shown::Lower, "{row:?}");
+    // Longer is no other load where the model has a steady state.
+    let longer = beside(first(), &TEXT.replace("hold: 20s", "hold: 200s"), &TEN);
+    assert_eq!(obstacles(&longer.pairs[0]), Vec::<String>::new());
+    assert_eq!(longer.pairs[0].differs.iter().map(|d| d.what.as_str()).collect::<Vec<_>>(), ["duration"]);
+    let text =
+        TEXT.replace("60/s", "70/s").replace("hold: 20s", "hold: 200s").replace("exp(10ms)", "exp(40ms)");
+    let apart = beside(first(), &format!("{text}timeout: 2s\n"), &TEN);
     let named = [
-        "scenario: shop | kiosk",
         "rate: 60.0/s | 70.0/s",
         "duration: 20 s | 3.33 min",
         "timeout: 30 s | 2 s",
         "longest wait: 30 s | 2 s",
     ];
-    assert_eq!(told(&apart), named);
-    let p50 = &apart.against.compared[1];
-    assert_eq!((p50.of.as_str(), p50.agree), ("p50", Some(false)), "twice the service time: {p50:?}");
-    assert!(p50.ratio.unwrap() < 0.7);
-    // Of a summary alone less is known, and what is known is compared.
+    assert_eq!(obstacles(&apart.pairs[0]), named);
+    // Of a summary alone the same is known here.
+    run(folder.path(), "first", TEXT);
     let file = folder.path().join("kept.json");
     fs::copy(folder.path().join("first").join(headway_records::folder::SUMMARY), &file).unwrap();
-    let less = run(folder.path(), "less", &text, Some(RecordedRun::new(&file, &first))).beside.unwrap();
-    assert_eq!(told(&less), named[1..]);
+    let less = beside(Loaded::named(&file, &mut ()).unwrap(), &format!("{text}timeout: 2s\n"), &TEN);
+    assert_eq!((less.base(), obstacles(&less.pairs[0])), ("kept.json", named.map(str::to_owned).to_vec()));
 }
 
 #[test]
 fn each_point_of_a_study_is_compared() {
     let folder = tempfile::tempdir().unwrap();
-    let first = run(folder.path(), "first", TEXT, None);
-    let file = folder.path().join("first.yaml");
-    let words = ["headway", "sim", file.to_str().unwrap(), "--sweep", "rate=60,90", "--replications", "5"];
-    let Ok(SimCommand::Study(mut settings)) = asked(&args(&words), &[]) else { unreachable!() };
-    settings.spec.beside = Some(RecordedRun::new(&folder.path().join("first"), &first));
-    let study = study(&settings.spec, &|| false, || {}).unwrap().study;
-    assert_eq!(study.beside.as_ref().map(|run| run.name.as_str()), Some("first"));
-    let against: Vec<&Against> = study.points.iter().filter_map(|point| point.beside.as_ref()).collect();
-    assert_eq!((against.len(), against[0].differs.len()), (2, 0));
-    assert_eq!(against[1].differs[0].what, "rate");
-    assert_eq!(against.iter().map(|a| a.compared[1].agree).collect::<Vec<_>>(), [Some(true), Some(false)]);
+    let found =
+        beside(run(folder.path(), "first", TEXT), TEXT, &["--sweep", "rate=60,90", "--replications", "5"]);
+    let points: Vec<_> = found.pairs.iter().map(|pair| (pair.point.as_str(), obstacles(pair))).collect();
+    assert_eq!(points, [("rate=60", Vec::new()), ("rate=90", vec!["rate: 60.0/s | 90.0/s".to_owned()])]);
+    assert!(found.pairs[1].rows.iter().all(|row| row.shown == Shown::NotTold));
 }
 
+/// A recorded run of which next to nothing is known, and too few replications to compare anything with.
 #[test]
-fn what_is_not_known_of_the_other_run_is_said() {
+fn what_cannot_be_compared_says_why() {
     let folder = tempfile::tempdir().unwrap();
-    let foreign = Summary { name: "results.jtl".into(), ..Summary::default() };
-    let other = RecordedRun::new(&folder.path().join("audit.json"), &foreign);
-    let beside = run(folder.path(), "sim", TEXT, Some(other)).beside.unwrap();
-    let notes = headway_report::words::findings::remarks(&beside.run.remarks, &beside.run.notes);
-    assert!(notes[0].contains("The plan of audit.json is not known"), "{notes:?}");
-    assert!(beside.against.compared.iter().all(|of| of.agree.is_none() && of.why_not.is_some()));
-    // A plan that cannot be read is no reason to do without what the summary tells.
-    fs::write(folder.path().join(headway_records::folder::PLAN), "{}").unwrap();
-    let asked = run(folder.path(), "again", TEXT, None);
-    let beside =
-        run(folder.path(), "third", TEXT, Some(RecordedRun::new(folder.path(), &asked))).beside.unwrap();
-    let notes = headway_report::words::findings::remarks(&beside.run.remarks, &beside.run.notes);
-    assert!(notes[0].contains("Its plan cannot be read"), "{notes:?}");
-    assert_eq!(told(&beside), Vec::<String>::new());
+    let path = folder.path().join("audit.json");
+    let foreign = Summary {
+        schema: headway_stats::summary::SCHEMA.into(),
+        name: "results.jtl".into(),
+        ..Summary::default()
+    };
+    fs::write(&path, headway_report::json::document(&foreign)).unwrap();
+    let found = beside(Loaded::named(&path, &mut ()).unwrap(), TEXT, &TEN);
+    assert!(found.pairs[0].rows.iter().all(|row| row.shown == Shown::NotTold && !row.why_not.is_empty()));
+    assert_eq!(found.pairs[0].verdict, Verdict::NotTold);
+    let few = ask(TEXT, &["--beside", "x", "--replications", "4"]).unwrap_err().to_string();
+    assert!(few.contains("4 replications tell too little of chance"), "{few}");
+    assert_eq!(settings(TEXT, &["--beside", "x"]).replications, 10);
 }

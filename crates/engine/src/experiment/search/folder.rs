@@ -131,6 +131,10 @@ pub fn is_trial(run: &Path) -> bool {
     let own = fs::canonicalize(run).unwrap_or_else(|_| run.to_path_buf());
     // The folders stand there as they were named when it was played, wherever that was.
     let has = |found: &Found| {
+        // Runs of a sweep are whole.
+        if !found.sweep.is_empty() {
+            return false;
+        }
         let folders = found.trials.iter().filter_map(|row| row.folder.as_ref()).chain(&found.cut_off);
         folders.map(|folder| Path::new(folder).file_name()).any(|name| name == own.file_name())
     };
@@ -162,7 +166,11 @@ pub(super) fn asked(spec: &SearchSpec) -> Manifest {
 
 /// What the folder of a search knows that is to go on.
 fn to_go_on(path: &Path) -> Result<Vec<Found>, Error> {
-    read(path).map_err(|why| {
+    let searches = |all: Vec<Found>| match all.iter().all(|found| found.sweep.is_empty()) {
+        true => Ok(all),
+        false => Err("it is the folder of a sweep, whose rates were given".to_owned()),
+    };
+    read(path).and_then(searches).map_err(|why| {
         Error::usage(anyhow!(
             "--resume {}: {why}; name the folder of a search, or leave --resume out to begin anew",
             path.display()

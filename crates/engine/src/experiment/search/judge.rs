@@ -6,9 +6,10 @@ use crate::collect::Observer;
 use crate::simulate::order::{Ended, How, InOrder};
 use crate::{Control, Snapshot};
 use headway_base::{Batch, Kind, Nanos, Outcome, Record, RecordSink, Start};
-use headway_stats::search::{Criterion, NoCriterion, Seen, Trial};
+use headway_stats::search::{Criterion, NoCriterion, Seen, Trial, is_limited};
 use headway_stats::thresholds::{Metric, Threshold};
 use std::ops::Range;
+use std::time::Instant;
 
 /// A criterion, and of which requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -58,6 +59,8 @@ pub struct Judge {
     connected: bool,
     /// Requests in a row whose connection was refused, in the order in which they ended.
     refused: u64,
+    /// Responses with status 429.
+    limited: u64,
     reached: Nanos,
     /// Ends a play in virtual time.
     control: Option<Control>,
@@ -66,6 +69,8 @@ pub struct Judge {
 /// A target that was never reached cannot be when this many requests had no connection, before any that had one. They are counted in the
 /// order in which they started: those that wait for a response have a connection.
 const UNREACHED: u64 = 20;
+/// The status of a response that a target gives which limits rates.
+pub(super) const LIMITED: u16 = 429;
 /// Nobody listens any more when so many in a row were refused: one that is overloaded lets connections wait.
 const GONE: u64 = 100;
 
@@ -83,6 +88,7 @@ impl Judge {
             unconnected: 0,
             connected: reached,
             refused: 0,
+            limited: 0,
             reached: Nanos::ZERO,
             control: None,
         }
@@ -128,6 +134,7 @@ impl Judge {
         }
         let started = record.started.is_some();
         self.ended += u64::from(started);
+        self.limited += u64::from(record.status == LIMITED);
         self.refused = if record.outcome == Outcome::Refused { self.refused + 1 } else { 0 };
         if source >= self.orders.len() {
             self.orders.resize(source + 1, InOrder::default());
@@ -190,8 +197,10 @@ pub struct Watch<'a> {
     pub control: Control,
     /// Of the search.
     pub search: &'a Control,
-    /// Is called once a second.
-    pub told: &'a mut (dyn FnMut() + Send),
+    /// Is called once a second, and told whether the target limits rates.
+    pub told: &'a mut (dyn FnMut(bool) + Send),
+    /// The end of the budget: then what is in flight is waited for no more.
+    pub until: Instant,
 }
 
 impl Watch<'_> {
@@ -199,6 +208,11 @@ impl Watch<'_> {
         // A search that is stopped twice ends its run at once.
         while self.control.asked() < self.search.asked() {
             self.control.stop();
+        }
+        if Instant::now() >= self.until {
+            while self.control.asked() < 2 {
+                self.control.stop();
+            }
         }
         let judge = &self.judge;
         if (judge.is_decided() || judge.is_unreachable() || judge.is_gone()) && self.control.asked() == 0 {
@@ -216,8 +230,8 @@ impl Observer for Watch<'_> {
     }
 
     fn snapshot(&mut self, _: &Snapshot) {
-        (self.told)();
-        let Judge { started, ended, .. } = self.judge;
+        let Judge { started, ended, limited, .. } = self.judge;
+        (self.told)(is_limited(limited, ended));
         if !self.judge.is_decided() {
             self.judge.trial.backlog(started.saturating_sub(ended));
         }

@@ -9,12 +9,14 @@ mod baseline;
 mod folder;
 mod judge;
 mod probes;
+mod sweep;
 mod trials;
 
 pub use baseline::beside;
 pub use folder::{Folder, SEARCH_FILE, is_trial, seed_of};
 pub use judge::Asked;
 pub use probes::{probe, start_of};
+pub use sweep::sweep;
 pub use trials::{InVirtualTime, at_rate, in_virtual_time, rate_of_what, requests_per_arrival};
 
 use crate::{Backend, Control, Error, RunSpec};
@@ -61,9 +63,9 @@ pub trait SearchObserver: Send {
     fn trial(&mut self, search: &Found, number: usize, rate: f64) {
         let _ = (search, number, rate);
     }
-    /// A live trial goes on: called once a second, with the best estimate so far.
-    fn goes_on(&mut self, search: &Found, estimate: Option<f64>) {
-        let _ = (search, estimate);
+    /// A live trial at that rate goes on: called once a second, with the best estimate so far, and whether the target limits rates.
+    fn goes_on(&mut self, search: &Found, rate: f64, estimate: Option<f64>, is_limited: bool) {
+        let _ = (search, rate, estimate, is_limited);
     }
     /// It has ended; `estimate` and `interval` are what is known of the knee now.
     fn ended(&mut self, search: &Found, row: &TrialRow, estimate: Option<f64>, interval: [Option<f64>; 2]) {
@@ -288,7 +290,7 @@ impl<'a> Going<'a> {
             reached: self.found.trials.iter().any(|row| row.ended != TrialEnd::Unreachable),
         };
         let (found, estimate) = (&self.found, self.search.estimate());
-        let mut told = || observer.goes_on(found, estimate);
+        let mut told = |is_limited| observer.goes_on(found, rate, estimate, is_limited);
         let row = trials.play(&name, rate, seed, self.left, &mut told)?;
         let row = TrialRow { begun_s: elapsed, ..row };
         let (took, unreachable) = (row.took_s, row.ended == TrialEnd::Unreachable);

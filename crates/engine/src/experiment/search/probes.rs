@@ -3,7 +3,7 @@
 //! A probe is some users without think time, on either backend, for a second or so. The model is a station of as many servers as capacity and
 //! service time say, with the response times of one user alone, under the plan's own arrivals, in virtual time. It places trials and proves nothing.
 
-use super::judge::Asked;
+use super::judge::{Asked, LIMITED};
 use super::trials::{at_rate, in_virtual_time_with, requests_per_arrival};
 use crate::collect::Observer;
 use crate::simulate::Play;
@@ -135,6 +135,7 @@ struct Seen {
     last: Nanos,
     ended: u64,
     failed: u64,
+    limited: u64,
     well: u64,
     responses_s: f64,
     times: Vec<f64>,
@@ -151,6 +152,7 @@ impl Seen {
             last: Nanos::ZERO,
             ended: 0,
             failed: 0,
+            limited: 0,
             well: 0,
             responses_s: 0.0,
             times: Vec::new(),
@@ -176,6 +178,7 @@ impl Seen {
             }
         } else {
             self.failed += 1;
+            self.limited += u64::from(record.status == LIMITED);
         }
         for (asked, [beyond, n]) in self.asked.iter().zip(&mut self.beyond) {
             if let Some(seen) = asked.seen(&ended) {
@@ -202,6 +205,7 @@ impl Seen {
             response_s: self.responses_s / (self.well as f64).max(1.0),
             requests: self.ended,
             failed: self.failed,
+            limited: self.limited,
             took_s,
         }
     }

@@ -10,13 +10,15 @@ use headway_stats::Summary;
 use headway_stats::search::{
     Decision, Ended, Moved, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow, length,
 };
-use headway_stats::summary::{Ends, Failure, LimitedBy, LoadVerdict, ThresholdResult, percentile_key};
+use headway_stats::summary::{
+    Ends, Failure, LimitedBy, LoadVerdict, ThresholdOutcome, ThresholdResult, percentile_key,
+};
 use headway_workload::plan::{Group, Source};
 use headway_workload::users::{Level, UserPhase};
 use headway_workload::{Plan, Shard};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Requests that the warm-up of each trial's plan has at least: connections are opened in it. The trial leaves out more.
 const WARM_UP_REQUESTS: f64 = 50.0;
@@ -183,6 +185,8 @@ pub fn in_virtual_time_with<S: RecordSink>(play: &Play, new: impl Fn() -> S) -> 
     Ok(sink)
 }
 
+/// How long after the end of the budget responses are still waited for.
+const AFTER: Duration = Duration::from_secs(1);
 /// Seconds by which a plan is longer than the trial, and requests: it ends when the trial does.
 const LONGER: f64 = 1.0;
 const REQUESTS: f64 = 30.0;
@@ -204,7 +208,7 @@ pub struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Plays a trial at that rate, for at most `longest`; its run folder is called `name`. `told` is called once a second of a live one.
+    /// Plays a trial at that rate, with so much of the budget left; its run folder is called `name`. `told` is called once a second of a live one.
     ///
     /// # Errors
     /// What keeps it from taking place.
@@ -213,15 +217,15 @@ impl Trials<'_> {
         name: &str,
         rate: f64,
         seed: u64,
-        longest: Nanos,
-        told: &mut (dyn FnMut() + Send),
+        left: Nanos,
+        told: &mut (dyn FnMut(bool) + Send),
     ) -> Result<TrialRow, Error> {
         let criteria: Vec<_> = self.asked.iter().map(|asked| asked.criterion).collect();
         let offered = most_per_second(&self.base.plan, rate);
         let length = length(&criteria, offered);
         let after = Nanos::from_secs_f64(1.2 * length.as_secs_f64() + LONGER + REQUESTS / offered);
-        let warm_up = at_rate(&self.base.plan, rate, seed, longest)?.measured_from;
-        let longest = longest.min(warm_up + after);
+        let warm_up = at_rate(&self.base.plan, rate, seed, left)?.measured_from;
+        let longest = left.min(warm_up + after);
         let plan = at_rate(&self.base.plan, rate, seed, longest)?;
         // No more than its users wait in a closed load, whatever the target does: there the backlog says nothing.
         let users = rate_of_what(&plan)? == RateOf::Users;
@@ -229,7 +233,7 @@ impl Trials<'_> {
         let trial = Trial::new(&criteria, per_second, length);
         let folder = self.folder.map(|folder| folder.join(name));
         match self.backend {
-            Backend::Live(_) => self.live(plan, trial, folder, told),
+            Backend::Live(_) => self.live(plan, trial, folder, left, told),
             Backend::Sim(sim) => {
                 let play = Play { plan: plan.clone(), limits: self.base.limits, model: sim.model.clone() };
                 let seen = in_virtual_time(&play, self.asked, &trial, self.control).map_err(Error::usage)?;
@@ -246,6 +250,32 @@ impl Trials<'_> {
                 Ok(TrialRow { cut_off: row.cut_off || interrupted, ..row })
             }
         }
+    }
+
+    /// Plays a short run at that rate, measured for `each` and judged as any run; its folder is called `name`.
+    ///
+    /// # Errors
+    /// What keeps it from taking place.
+    pub fn point(&self, name: &str, rate: f64, seed: u64, each: Nanos) -> Result<TrialRow, Error> {
+        let warm_up = at_rate(&self.base.plan, rate, seed, each)?.measured_from;
+        let plan = at_rate(&self.base.plan, rate, seed, warm_up + each)?;
+        let spec = self.spec(plan, self.folder.map(|folder| folder.join(name)), true);
+        let begun = Instant::now();
+        let result = self.backend.play(&spec, self.control, &mut [])?;
+        let took_s = begun.elapsed().as_secs_f64();
+        let folder = result.folder.map(|folder| folder.path().display().to_string());
+        let summary = &result.summary;
+        let of = |outcome: Outcome| summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
+        let requests = summary.outcomes.values().sum::<u64>() - of(Outcome::Unsent);
+        let row = TrialRow { took_s, ..row(&spec, summary, folder, requests) };
+        if summary.is_unreachable() || is_gone(summary) {
+            return Ok(TrialRow { ended: TrialEnd::Unreachable, cut_off: true, ..row });
+        }
+        if result.interrupted {
+            return Ok(TrialRow { cut_off: true, stopped_by: Some(StoppedBy::Interrupt), ..row });
+        }
+        let (ended, threshold) = judged(summary);
+        Ok(TrialRow { ended, threshold, ..row })
     }
 
     fn spec(&self, plan: Plan, folder: Option<PathBuf>, log: bool) -> RunSpec {
@@ -272,13 +302,15 @@ impl Trials<'_> {
         plan: Plan,
         trial: Trial,
         folder: Option<PathBuf>,
-        told: &mut (dyn FnMut() + Send),
+        left: Nanos,
+        told: &mut (dyn FnMut(bool) + Send),
     ) -> Result<TrialRow, Error> {
         let control = Control::default();
         let judge = Judge::new(trial, self.asked, plan.measured_from, self.reached);
-        let mut watch = Watch { judge, control: control.clone(), search: self.control, told };
         let spec = self.spec(plan, folder, true);
         let begun = Instant::now();
+        let until = begun + Duration::from_secs_f64(left.max(Nanos::ZERO).as_secs_f64()) + AFTER;
+        let mut watch = Watch { judge, control: control.clone(), search: self.control, told, until };
         let result = self.backend.play(&spec, &control, &mut [&mut watch])?;
         let took = begun.elapsed();
         let judge = watch.judge;
@@ -328,7 +360,6 @@ impl Trials<'_> {
         requests: u64,
         stopped: bool,
     ) -> TrialRow {
-        let rate = rate_of(&spec.plan);
         let moved = moved(summary);
         let ended = conclude(trial, summary, moved.as_deref(), stopped);
         let counts = !matches!(ended, Ended::NotSent | Ended::Nothing);
@@ -351,21 +382,7 @@ impl Trials<'_> {
                 () => None,
             }
         };
-        let failed: u64 =
-            summary.outcomes.iter().filter(|(name, _)| *name != Outcome::Ok.name()).map(|(_, n)| n).sum();
-        let all: u64 = summary.outcomes.values().sum();
-        let unfinished = summary.outcomes.get(Outcome::Unfinished.name()).copied().unwrap_or(0);
-        let busy = |generator: &headway_stats::summary::Generator| {
-            let shares = generator
-                .workers
-                .iter()
-                .map(|w| w.handling / (w.handling + w.polling + w.sleeping).max(1e-9));
-            shares.reduce(f64::max)
-        };
         TrialRow {
-            rate,
-            seed: spec.plan.seed,
-            begun_s: 0.0,
             ended: ended.into(),
             // Only the budget, an interrupt or a target that cannot be reached ends a trial before it is decided.
             cut_off: trial.decided().is_none(),
@@ -383,19 +400,52 @@ impl Trials<'_> {
             pace: trial.pace().filter(|_| counts && summary.vouch().load != Some(LoadVerdict::Invalid)),
             shares: evidence.iter().zip(self.asked).map(share).collect(),
             other_limits: [at(0), at(2)],
-            requests,
-            took_s: summary.series.last().map_or(0.0, |row| row.to_s),
-            drained: unfinished == 0,
-            verdict: summary.verdict.load,
-            offered: summary.rate.offered,
-            sent: summary.rate.started,
-            goodput: summary.rate.goodput,
-            response: percentiles(summary),
-            failed: (all > 0).then(|| failed as f64 / all as f64),
-            failed_by: most_failed(summary),
-            generator_busy: summary.generator.as_ref().and_then(busy),
-            folder,
+            ..row(spec, summary, folder, requests)
         }
+    }
+}
+
+/// What the summary of a run tells of it; nothing yet of what it came to.
+fn row(spec: &RunSpec, summary: &Summary, folder: Option<String>, requests: u64) -> TrialRow {
+    let failed: u64 =
+        summary.outcomes.iter().filter(|(name, _)| *name != Outcome::Ok.name()).map(|(_, n)| n).sum();
+    let all: u64 = summary.outcomes.values().sum();
+    let of = |outcome: Outcome| summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
+    let unfinished = of(Outcome::Unfinished) + of(Outcome::Cancelled);
+    let busy = |generator: &headway_stats::summary::Generator| {
+        let shares =
+            generator.workers.iter().map(|w| w.handling / (w.handling + w.polling + w.sleeping).max(1e-9));
+        shares.reduce(f64::max)
+    };
+    TrialRow {
+        rate: rate_of(&spec.plan),
+        seed: spec.plan.seed,
+        requests,
+        took_s: summary.series.last().map_or(0.0, |row| row.to_s),
+        drained: unfinished == 0,
+        verdict: summary.verdict.load,
+        offered: summary.rate.offered,
+        sent: summary.rate.started,
+        goodput: summary.rate.goodput,
+        response: percentiles(summary),
+        failed: (all > 0).then(|| failed as f64 / all as f64),
+        failed_by: most_failed(summary),
+        generator_busy: summary.generator.as_ref().and_then(busy),
+        folder,
+        ..TrialRow::default()
+    }
+}
+
+/// What the thresholds of a whole run come to, and which is crossed.
+fn judged(summary: &Summary) -> (TrialEnd, Option<usize>) {
+    let all = &summary.thresholds;
+    let crossed = all.iter().position(|threshold| threshold.outcome == ThresholdOutcome::Crossed);
+    let passed = all.iter().all(|threshold| threshold.outcome == ThresholdOutcome::Passed);
+    match () {
+        () if crossed.is_some() => (TrialEnd::Fails, crossed),
+        () if passed && !all.is_empty() => (TrialEnd::Holds, None),
+        () if summary.verdict.load == Some(LoadVerdict::Invalid) => (TrialEnd::NotSent, None),
+        () => (TrialEnd::Played, None),
     }
 }
 

@@ -68,12 +68,6 @@ pub(super) fn sentence(of: &Remark) -> String {
         ),
         Remark::NotCompared { one, other, at, place, why } => not_compared([one, other], at, place, *why),
         Remark::NotJudged { threshold } => format!("{threshold} is not judged: {KEPT_BY_A_STUDY}."),
-        Remark::LoadNotKnown { run } => {
-            format!("The plan of {run} is not known: its load may be another one.")
-        }
-        Remark::PlanUnreadable { error } => {
-            format!("Its plan cannot be read, so that only what its summary tells is compared: {error}.")
-        }
     }
 }
 

@@ -39,10 +39,6 @@ pub enum Remark {
     NotCompared { one: String, other: String, at: Vec<String>, place: String, why: NotCompared },
     /// A threshold that a study cannot judge.
     NotJudged { threshold: String },
-    /// What was asked of a recorded run is not known.
-    LoadNotKnown { run: String },
-    /// The plan of a recorded run cannot be read.
-    PlanUnreadable { error: String },
 }
 
 /// In which way there is no steady state.
