@@ -74,7 +74,11 @@ impl Unit {
     /// A span written in this unit, not negative and at most a day; cut off at nanoseconds.
     #[inline]
     pub(crate) fn span(self, text: &[u8]) -> Option<Nanos> {
-        decimal(text, self.power()).and_then(span)
+        let nanos = match int(text) {
+            Some(n) => n.checked_mul(10_i64.pow(self.power())),
+            None => decimal(text, self.power()),
+        };
+        nanos.and_then(span)
     }
 
     /// What the last of so many digits behind the point is worth; 1 ns at least.
