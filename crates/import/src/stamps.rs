@@ -329,7 +329,7 @@ impl LocalTime {
     /// When it is that time in the zone.
     pub(crate) fn instant(&mut self, local: DateTime) -> Option<Timestamp> {
         let both = self.zone.to_ambiguous_timestamp(local);
-        let again = both.is_ambiguous().then(|| both.clone().later().ok()).flatten();
+        let again = both.is_ambiguous().then(|| both.later().ok()).flatten();
         let at = both.compatible().ok()?;
         let at = match (again, self.latest) {
             // The nearer to the row before.
