@@ -74,7 +74,11 @@ impl Unit {
     /// A span written in this unit, not negative and at most a day; cut off at nanoseconds.
     #[inline]
     pub(crate) fn span(self, text: &[u8]) -> Option<Nanos> {
-        decimal(text, self.power()).and_then(span)
+        let nanos = match int(text) {
+            Some(n) => n.checked_mul(10_i64.pow(self.power())),
+            None => decimal(text, self.power()),
+        };
+        nanos.and_then(span)
     }
 
     /// What the last of so many digits behind the point is worth; 1 ns at least.
@@ -325,7 +329,7 @@ impl LocalTime {
     /// When it is that time in the zone.
     pub(crate) fn instant(&mut self, local: DateTime) -> Option<Timestamp> {
         let both = self.zone.to_ambiguous_timestamp(local);
-        let again = both.is_ambiguous().then(|| both.clone().later().ok()).flatten();
+        let again = both.is_ambiguous().then(|| both.later().ok()).flatten();
         let at = both.compatible().ok()?;
         let at = match (again, self.latest) {
             // The nearer to the row before.

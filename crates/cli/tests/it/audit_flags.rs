@@ -28,8 +28,11 @@ fn flags_become_settings() {
     .unwrap()
     .spec;
     assert_eq!((s.from, s.span), (Begin::After(Nanos::from_secs(120)), Some(Nanos::from_secs(1200))));
-    let s = resolve("a.csv --from 2026-11-28T14:05 --for 10m").unwrap().spec;
-    assert_eq!((s.from, s.span), (Begin::parse("2026-11-28 14:05:00").unwrap(), Some(Nanos::from_secs(600))));
+    let dated = resolve("a.csv --from 2026-11-28T14:05 --for 10m").unwrap().spec;
+    assert_eq!(
+        (dated.from, dated.span),
+        (Begin::parse("2026-11-28 14:05:00").unwrap(), Some(Nanos::from_secs(600)))
+    );
     assert_eq!((s.stamps, s.stream), (Some(headway_import::Stamps::End), Some(Stream::Requests)));
     assert_eq!((s.by_threads.as_slice(), s.seed), (&[1, 5, 50][..], 3));
     assert_eq!(s.percentiles, [90.0, 95.0, 99.0]);

@@ -5,7 +5,7 @@ use super::table::{NONE, Places};
 use crate::Error;
 use crate::lines::{Cells, Fields};
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::io::Write as _;
 
@@ -165,7 +165,10 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_f64<E>(mut self, n: f64) -> Result<(), E> {
-        self.number(n);
+        // The shortest digits, chosen as in the rest of JSON where two are as short.
+        if let Some(n) = Number::from_f64(n) {
+            self.number(n);
+        }
         Ok(())
     }
 

@@ -21,6 +21,8 @@ pub(super) struct State {
     pub zone: TimeZone,
     pub spec: Spec,
     pub places: Places,
+    /// Whether there are ends and no starts, so that a start is as fine as the coarser of end and time taken.
+    by_end: bool,
     /// Whether what few formats have is among them.
     rare: bool,
     /// How many columns a row has, one of these; or more than that.
@@ -61,6 +63,7 @@ impl State {
             zone,
             spec,
             places: Places::nowhere(),
+            by_end: false,
             rare: false,
             widths: Vec::new(),
             more: false,
@@ -81,6 +84,7 @@ impl State {
         const RARE: [Key; 6] =
             [Key::Connection, Key::FirstByte, Key::Delay, Key::Connect, Key::Stamp, Key::Generator];
         self.places = places;
+        self.by_end = !places.has(Key::Start);
         self.rare = RARE.iter().any(|key| places.has(*key));
     }
 
@@ -319,9 +323,11 @@ impl State {
     }
 
     fn took(&mut self, text: &[u8]) -> Result<Nanos, Wrong> {
-        let seconds = text.contains(&b'.');
-        let unit = *self.elapsed.get_or_insert(if seconds { Unit::S } else { Unit::Ms });
-        self.places_behind = self.places_behind.max(places(text));
+        let pointed = || if text.contains(&b'.') { Unit::S } else { Unit::Ms };
+        let unit = *self.elapsed.get_or_insert_with(pointed);
+        if self.by_end {
+            self.places_behind = self.places_behind.max(places(text));
+        }
         unit.span(text).ok_or_else(|| {
             self.wrong(
                 Key::Elapsed,
