@@ -150,6 +150,18 @@ def bad_targets(tmp):
         contains(probed.err.split("trial 1")[0], "the target limits rates: 429 from ", "said after the probes")
 
 
+@check("search: a trial far beyond what can be sent and answered does not overrun the budget by its drain")
+def no_overrun(tmp):
+    with Serve("--service", "exp(8ms)", "--servers", "4", "--seed", "3", tmp=tmp) as server:
+        begun = time.monotonic()
+        ask = ["search", server.url, "--threshold", "p(99)<60ms", "--from", "5k/s", "--to", "20k/s", "--budget", "10s", "--seed", "5"]
+        ended = Headway([*ask, "--out", tmp / "far"], tmp).ended(90).exits(97, 98, 99)
+        took = time.monotonic() - begun
+    # Waited for, what is in flight then would take the timeout of 30 s.
+    expect(took < 25, f"a budget of 10 s took {took:.1f} s: {flat(ended.err)}")
+    expect("unsent" not in ended.out, f"what was not sent is no failure of the target: {flat(ended.out)}")
+
+
 class Limiting:
     """A server that answers at most so many requests a second, and the rest with 429."""
 
@@ -231,7 +243,7 @@ def swept(tmp):
         contains(flat(users.out), "2 runs from 1 to 4 users", "the first line")
         for arguments, words in [
             (["--sweep", "think=1,2"], "write rate=100..1000/100 or users=1,2,4"),
-            (["--sweep", "rate=0,10"], "write a value above zero"),
+            (["--sweep", "rate=0,10"], "is not a rate"),
             (["--sweep", "rate=10,20", "-R", "5"], "-R: --sweep plays several short runs"),
             (["--sweep", "rate=10,20", "-n", "5"], "-n: --sweep plays several short runs"),
             (["--sweep", "rate=10,20", "--dry-run"], "--dry-run: --sweep plays"),

@@ -33,6 +33,7 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("rate", &["-R", "5"], Refused, Refused),
     ("duration", &["-d", "5s"], Refused, Refused),
     ("requests", &["-n", "5"], Refused, Refused),
+    ("sweep", &["--sweep", "rate=5,10"], Refused, Refused),
     ("phases", &["--phases", "5s@50"], Refused, Refused),
     // Beside --from, which says the same.
     ("users", &["-u", "5"], Refused, Refused),

@@ -46,20 +46,20 @@ fn obstacles(pair: &Pair) -> Vec<String> {
 const TEN: [&str; 2] = ["--replications", "10"];
 
 /// Forty runs of the model beside its replications, of loads of 20 s at which nothing is known of p99: all numbers together differ in one of
-/// twenty, so in 6 of 40 at most (4 standard errors above 2 are 7.5).
+/// twenty, so in 6 of 40 at most (3 standard errors above 2). One in twenty is taken for unsteady, and tells nothing.
 #[test]
 fn a_run_of_the_model_itself_differs_no_more_often_than_chance_has_it() {
     let folder = tempfile::tempdir().unwrap();
-    let different = (0..40).filter(|i| {
-        let recorded =
-            run(folder.path(), &format!("r{i}"), &TEXT.replace("seed: 7", &format!("seed: {}", 100 + i)));
-        let found = beside(recorded, TEXT, &TEN);
+    let (mut different, mut told) = (0, 0);
+    for i in 0..40 {
+        let text = TEXT.replace("seed: 7", &format!("seed: {}", 100 + i));
+        let found = beside(run(folder.path(), &format!("r{i}"), &text), TEXT, &TEN);
         assert_eq!(obstacles(&found.pairs[0]), Vec::<String>::new());
-        assert!(found.pairs[0].rows.iter().filter(|row| row.shown == Shown::No).count() >= 3, "{found:?}");
-        differs(&found.pairs[0])
-    });
-    let different = different.count();
-    assert!(different <= 6, "{different} of 40");
+        told += u32::from(found.pairs[0].verdict != Verdict::NotTold);
+        different += u32::from(differs(&found.pairs[0]));
+    }
+    println!("{different} of {told} differ");
+    assert!(told >= 33 && different <= 6, "{different} of {told}");
 }
 
 #[test]

@@ -199,8 +199,8 @@ pub struct Watch<'a> {
     pub search: &'a Control,
     /// Is called once a second, and told whether the target limits rates.
     pub told: &'a mut (dyn FnMut(bool) + Send),
-    /// The end of the budget: then what is in flight is waited for no more.
-    pub until: Instant,
+    /// Shortly after the end of the budget: then what is in flight is waited for no more.
+    pub until: Option<Instant>,
 }
 
 impl Watch<'_> {
@@ -209,7 +209,7 @@ impl Watch<'_> {
         while self.control.asked() < self.search.asked() {
             self.control.stop();
         }
-        if Instant::now() >= self.until {
+        if self.until.is_some_and(|until| Instant::now() >= until) {
             while self.control.asked() < 2 {
                 self.control.stop();
             }

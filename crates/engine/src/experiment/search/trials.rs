@@ -187,6 +187,8 @@ pub fn in_virtual_time_with<S: RecordSink>(play: &Play, new: impl Fn() -> S) -> 
 
 /// How long after the end of the budget responses are still waited for.
 const AFTER: Duration = Duration::from_secs(1);
+/// Of more requests that were due until then, those that were not sent take long to write down: that is waited for.
+const MOST_CUT: f64 = 500_000.0;
 /// Seconds by which a plan is longer than the trial, and requests: it ends when the trial does.
 const LONGER: f64 = 1.0;
 const REQUESTS: f64 = 30.0;
@@ -265,8 +267,8 @@ impl Trials<'_> {
         let took_s = begun.elapsed().as_secs_f64();
         let folder = result.folder.map(|folder| folder.path().display().to_string());
         let summary = &result.summary;
-        let of = |outcome: Outcome| summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
-        let requests = summary.outcomes.values().sum::<u64>() - of(Outcome::Unsent);
+        let unsent = summary.outcomes.get(Outcome::Unsent.name()).copied().unwrap_or(0);
+        let requests = summary.outcomes.values().sum::<u64>() - unsent;
         let row = TrialRow { took_s, ..row(&spec, summary, folder, requests) };
         if summary.is_unreachable() || is_gone(summary) {
             return Ok(TrialRow { ended: TrialEnd::Unreachable, cut_off: true, ..row });
@@ -309,7 +311,9 @@ impl Trials<'_> {
         let judge = Judge::new(trial, self.asked, plan.measured_from, self.reached);
         let spec = self.spec(plan, folder, true);
         let begun = Instant::now();
-        let until = begun + Duration::from_secs_f64(left.max(Nanos::ZERO).as_secs_f64()) + AFTER;
+        let left_s = left.max(Nanos::ZERO).as_secs_f64();
+        let few = most_per_second(&spec.plan, rate_of(&spec.plan)) * left_s <= MOST_CUT;
+        let until = few.then(|| begun + Duration::from_secs_f64(left_s) + AFTER);
         let mut watch = Watch { judge, control: control.clone(), search: self.control, told, until };
         let result = self.backend.play(&spec, &control, &mut [&mut watch])?;
         let took = begun.elapsed();
@@ -407,11 +411,11 @@ impl Trials<'_> {
 
 /// What the summary of a run tells of it; nothing yet of what it came to.
 fn row(spec: &RunSpec, summary: &Summary, folder: Option<String>, requests: u64) -> TrialRow {
-    let failed: u64 =
-        summary.outcomes.iter().filter(|(name, _)| *name != Outcome::Ok.name()).map(|(_, n)| n).sum();
-    let all: u64 = summary.outcomes.values().sum();
     let of = |outcome: Outcome| summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
     let unfinished = of(Outcome::Unfinished) + of(Outcome::Cancelled);
+    // What was not sent, or not waited for, is no failure of the target.
+    let all = summary.outcomes.values().sum::<u64>() - OWN.map(of).iter().sum::<u64>();
+    let failed = all - of(Outcome::Ok);
     let busy = |generator: &headway_stats::summary::Generator| {
         let shares =
             generator.workers.iter().map(|w| w.handling / (w.handling + w.polling + w.sleeping).max(1e-9));
@@ -452,11 +456,17 @@ fn judged(summary: &Summary) -> (TrialEnd, Option<usize>) {
 /// Share of refused connections beyond which nobody listens any more: one that is overloaded lets connections wait.
 const GONE: f64 = 0.9;
 
+/// How requests end that the generator did not send, or did not wait for.
+const OWN: [Outcome; 2] = [Outcome::Unsent, Outcome::Cancelled];
+
 /// How most requests failed; of one that ended in its warm-up, the reasons of the whole run tell.
 fn most_failed(summary: &Summary) -> Option<Failure> {
-    let kind = summary.failures.iter().max_by_key(|kind| kind.n).cloned();
+    let targets = |outcome: &str| OWN.iter().all(|own| own.name() != outcome);
+    let kinds = summary.failures.iter().filter(|kind| targets(&kind.outcome));
+    let kind = kinds.max_by_key(|kind| kind.n).cloned();
     let reason = || {
-        let most = summary.failure_reasons.rows.iter().max_by_key(|row| row.n)?;
+        let rows = summary.failure_reasons.rows.iter().filter(|row| targets(&row.outcome));
+        let most = rows.max_by_key(|row| row.n)?;
         Some(Failure { outcome: most.outcome.clone(), status: most.status, step: None, n: most.n })
     };
     kind.or_else(reason)
