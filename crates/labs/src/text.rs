@@ -7,7 +7,7 @@ const WIDTH: usize = 80;
 /// Columns of the label of a line of numbers, at least, and of one number.
 const ROW: usize = 24;
 const CELL: usize = 9;
-/// Columns of one number in a table of several quantities, at least: two more than the name of the quantity where that is longer,
+/// Columns of one number in a table of several quantities, at least: one more than the name of the quantity where that is longer,
 const NARROW: usize = 8;
 /// and of the form that a line of it has its numbers in.
 const SOURCE: usize = 8;
@@ -103,7 +103,7 @@ fn blocks(out: &mut String, table: &Table) {
         table.rows.iter().map(|row| row.name.chars().count()).chain([table.key.chars().count()]).max();
     // Long names stand on a line of their own, above their block.
     let columns: Vec<usize> =
-        table.quantities.iter().map(|quantity| NARROW.max(quantity.name.chars().count() + 2)).collect();
+        table.quantities.iter().map(|quantity| NARROW.max(quantity.name.chars().count() + 1)).collect();
     let own_line = first.is_some_and(|n| n + 1 + SOURCE + columns.iter().sum::<usize>() > WIDTH);
     let room = if own_line { 2 } else { first.unwrap_or(0) + 1 };
     let mut names = format!("{:<w$}", if own_line { "" } else { table.key }, w = room + SOURCE);

@@ -290,11 +290,18 @@ mod tests {
         let mut values: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i % 3) / 10.0).collect();
         let t = |values: &[f64]| {
             let mean = values.iter().sum::<f64>() / values.len() as f64;
-            (mean, t975(values.len() - 1) * ratio_error(&values.iter().map(|v| (*v, 1.0)).collect::<Vec<_>>(), 2).unwrap().0)
+            (
+                mean,
+                t975(values.len() - 1)
+                    * ratio_error(&values.iter().map(|v| (*v, 1.0)).collect::<Vec<_>>(), 2).unwrap().0,
+            )
         };
         let (mean, half) = t(&values);
         let [low, high] = mean_interval(&values).unwrap();
-        assert!((low - mean + half).abs() < 0.02 * half && (high - mean - half).abs() < 0.02 * half, "{low} {high}");
+        assert!(
+            (low - mean + half).abs() < 0.02 * half && (high - mean - half).abs() < 0.02 * half,
+            "{low} {high}"
+        );
         values[7] = 3.0;
         let (mean, half) = t(&values);
         let [low, high] = mean_interval(&values).unwrap();

@@ -187,7 +187,11 @@ impl PointBuilder {
         let no_mean = self.loads.no_mean();
         let failures: Vec<(u64, u64)> = runs().map(Replication::failed).collect();
         // What the replications are worth together; several that are short as well as one that is long.
-        let together = if speaks_against.is_none() { all.len() as f64 * kept_s } else { f64::INFINITY };
+        // What begins and ends, and what is a beginning, is told of runs of that length.
+        let of_this_length = self.planned.is_some()
+            || play.plan.is_fixed_work()
+            || matches!(speaks_against, Some(Unsteady::Beginning { .. }));
+        let together = if of_this_length { f64::INFINITY } else { all.len() as f64 * kept_s };
         let short = |p: Option<f64>| -> Option<Why> {
             let several = all.len() > 1;
             let needed_s = self.loads.needed_together(p).filter(|needed| several && together < *needed)?;
@@ -313,7 +317,8 @@ impl PointBuilder {
             };
             names.iter().zip(of).filter_map(one).collect()
         };
-        let is_few = |p: f64| self.loads.needed_together(Some(p)).is_some_and(|needed| together < COMPARED * needed);
+        let is_few =
+            |p: f64| self.loads.needed_together(Some(p)).is_some_and(|needed| together < COMPARED * needed);
         let few = NUMBERS.iter().filter(|(_, p)| runs > 1 && p.is_some_and(is_few));
         let few_to_compare = few.map(|(name, _)| *name).collect();
         let allowances = [allowed(&NUMBERS, &percentiles), allowed(&OF_WELL, &of_well)];

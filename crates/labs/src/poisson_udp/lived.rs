@@ -159,7 +159,18 @@ pub fn play(seed: u64, extent: Extent) -> io::Result<Lived> {
     let times = Times::of(extent);
     let room = room(Some(SMALL))? as usize;
     // The sources first: what a hundred processes did to the machine is not over when they are.
-    let end = Nanos::from_secs_f64(times.source_s);
+    let sources = sourced(seed, times.source_s, times.source_runs)?;
+    let clients = [clients(Kind::Yielding, seed, &times)?, clients(Kind::Sleeping, seed, &times)?];
+    let modelled = replayed(seed, times.modelled, Nanos::from_secs_f64(times.source_s), room);
+    Ok(Lived { clients, room, source_s: times.source_s, sources, modelled })
+}
+
+/// [`PLAYED`] on this machine: so many runs of each, of so many seconds.
+///
+/// # Errors
+/// The system gives no socket or stamp.
+pub fn sourced(seed: u64, seconds: f64, runs: u64) -> io::Result<Vec<Sourced>> {
+    let end = Nanos::from_secs_f64(seconds);
     let through = |instants: &[Nanos], buffer, work| -> io::Result<Traffic> {
         let receiver = Receiver { buffer, work, keep: true, first: true };
         let (released, seen) = receive_while(receiver, |to| release(to, instants.iter().copied()))?;
@@ -171,15 +182,13 @@ pub fn play(seed: u64, extent: Extent) -> io::Result<Lived> {
         sources.push(Sourced { fast, worked: Vec::new() });
     }
     // In turns: a host that stands still for a while meets all of them.
-    for run in 0..times.source_runs {
+    for run in 0..runs {
         for (source, sourced) in PLAYED.iter().zip(&mut sources) {
             let instants = source.instants(end, seed.wrapping_add(run));
             sourced.worked.push(through(&instants, Some(SMALL), SERVICE)?);
         }
     }
-    let clients = [clients(Kind::Yielding, seed, &times)?, clients(Kind::Sleeping, seed, &times)?];
-    let modelled = replayed(seed, times.modelled, end, room);
-    Ok(Lived { clients, room, source_s: times.source_s, sources, modelled })
+    Ok(sources)
 }
 
 fn clients(kind: Kind, seed: u64, times: &Times) -> io::Result<Clients> {

@@ -315,7 +315,11 @@ impl Records {
                 let mean = self.times.mean().ok_or(nothing)?;
                 seconds(self.times.mean_interval_of(mean, errors)?)
             }
-            Metric::Percentile(percent) => seconds(self.times.interval_of(percent / 100.0, errors)?.0),
+            // Crowds that were not seen are allowed for by a rule of its own: `few_bursts`.
+            Metric::Percentile(percent) => {
+                let errors = errors.unwrap_or_else(|| t975(degrees as usize));
+                seconds(self.times.interval_of(percent / 100.0, Some(errors))?.0)
+            }
             Metric::Rate => {
                 let answered: u64 = self.answered.iter().sum();
                 if answered == 0 && self.seconds > 0.0 {

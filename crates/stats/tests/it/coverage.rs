@@ -105,13 +105,17 @@ fn p99_of_users(users: usize) -> f64 {
     low
 }
 
-/// A minute of 100 users who keep the server busy for nine tenths of it has few crowds beyond p99: by the segments alone the interval held in 82 %.
+/// A minute of 100 users who keep the server busy for 86 % of it has few crowds beyond p99: by the segments alone the interval held in 82 %,
+/// with the allowance for crowds in 86 to 87 % of those that have one. That is less than the 92 % that are promised (docs/trust.md); the bound is four standard
+/// errors below these.
 #[test]
 fn the_p99_of_a_minute_of_users_holds_what_it_promises() {
     let truth = p99_of_users(100);
     let (trials, mut told, mut held) = (500, 0, 0);
     for trial in 0..trials {
-        let Some([low, high]) = of_users(100, 60, 5_000 + trial).analyse().response.ci95.p99 else { continue };
+        let Some([low, high]) = of_users(100, 60, 5_000 + trial).analyse().response.ci95.p99 else {
+            continue;
+        };
         told += 1;
         held += u64::from(low <= truth && truth <= high);
     }
