@@ -77,7 +77,6 @@ fn around(value: f64, known: Option<(f64, Interval)>) -> Option<Interval> {
 }
 
 /// What the runs of a point came to, as far as its thresholds ask.
-#[derive(Debug)]
 pub struct Runs<'a> {
     /// All of them.
     pub runs: &'a [&'a Replication],
@@ -91,8 +90,8 @@ pub struct Runs<'a> {
     pub no_mean: Option<Infinite>,
     /// The response times of all of them.
     pub together: &'a PooledSample,
-    /// By threshold, whether all of them together are too short for its interval.
-    pub short: &'a [bool],
+    /// Whether all of them together are too short for the interval of a percentile of the response times, or of their mean.
+    pub short: &'a dyn Fn(Option<f64>) -> bool,
 }
 
 /// The thresholds of a point, judged by their intervals over its runs, of a single one by those within it.
@@ -123,16 +122,14 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
             _ => over_runs.and_then(|estimate| estimate.ci95),
         };
         match threshold.aggregate {
-            Aggregate::Percentile(percentile) => of_percentile(&mut result, percentile / 100.0, of.together),
+            Aggregate::Percentile(percentile) => of_percentile(&mut result, percentile / 100.0, of),
+            Aggregate::Mean if is_of_responses(threshold) && (of.short)(None) => result.interval = None,
             Aggregate::Min | Aggregate::Max => of_extreme(&mut result, threshold.aggregate, &all),
             _ => {}
         }
         if threshold.metric == Metric::Failed {
             of_failures(&mut result, threshold.aggregate, of.runs);
         }
-    }
-    if of.short.get(i) == Some(&true) {
-        (result.interval, result.at_least) = (None, None);
     }
     // Of each run by itself, where all have the number.
     let values: Vec<f64> = match all.len() == of.runs.len() {
@@ -143,20 +140,25 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
     result
 }
 
+fn is_of_responses(threshold: &Threshold) -> bool {
+    matches!(threshold.metric, Metric::Response | Metric::ResponseOk)
+}
+
 /// Percentiles whose intervals bound others: one of a larger share is at least as large.
 const BOUNDS: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// A percentile of all requests together. Where it has no interval, or is a lower bound, what bounds it is the lower end of the
 /// largest percentile below it that has one.
-fn of_percentile(result: &mut ThresholdResult, p: f64, together: &PooledSample) {
+fn of_percentile(result: &mut ThresholdResult, p: f64, of: &Runs<'_>) {
     let of_well = result.metric == Metric::ResponseOk.name();
-    let Some(percentile) = together.percentile(p, of_well) else { return };
+    let Some(percentile) = of.together.percentile(p, of_well) else { return };
     (result.value, result.lower_bound) = (Some(percentile.value), percentile.lower_bound);
-    result.interval = percentile.by_runs.map(|of| of.interval);
+    let short = (of.short)(Some(p));
+    result.interval = percentile.by_runs.filter(|_| !short).map(|of| of.interval);
     if result.interval.is_none() {
-        let below = BOUNDS.iter().rev().filter(|&&below| below < p);
-        let mut known = below.filter_map(|&below| together.percentile(below, of_well)?.at_least);
-        result.at_least = percentile.at_least.or_else(|| known.next());
+        let below = BOUNDS.iter().rev().filter(|&&below| below < p && !(of.short)(Some(below)));
+        let mut known = below.filter_map(|&below| of.together.percentile(below, of_well)?.at_least);
+        result.at_least = percentile.at_least.filter(|_| !short).or_else(|| known.next());
     }
 }
 

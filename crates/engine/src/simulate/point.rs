@@ -21,7 +21,6 @@ use headway_stats::intervals::contributions;
 use headway_stats::steady::{Cut, Length, Prefix};
 use headway_stats::study::{Estimate, Point, WarmUp};
 use headway_stats::summary::{Evidence, Finding, Infinite, NotComputed, Unsteady, Why};
-use headway_stats::thresholds::{Aggregate, Metric};
 use headway_stats::{Growth, Refusals, Threshold, Workload};
 use std::collections::BTreeMap;
 
@@ -252,13 +251,7 @@ impl PointBuilder {
             }
         }
         let against = point.why_not.as_ref().map(|stated| &stated.why);
-        let is_short = |threshold: &Threshold| match threshold.aggregate {
-            _ if !matches!(threshold.metric, Metric::Response | Metric::ResponseOk) => false,
-            Aggregate::Mean => short(None).is_some(),
-            Aggregate::Percentile(percentile) => short(Some(percentile / 100.0)).is_some(),
-            _ => false,
-        };
-        let too_short: Vec<bool> = self.thresholds.iter().map(is_short).collect();
+        let is_short = |p: Option<f64>| short(p).is_some();
         let planned = against.is_some() && against == self.planned.as_ref();
         let about = About {
             point: &point,
@@ -285,7 +278,7 @@ impl PointBuilder {
                 numbers: &numbers().collect::<Vec<_>>(),
                 unsteady: point.why_not.clone().filter(|_| !judged_as_it_is),
                 together: &self.together,
-                short: &too_short,
+                short: &is_short,
                 skewed: self.loads.skewed,
                 no_mean: no_mean.map(|(_, what)| what),
             },

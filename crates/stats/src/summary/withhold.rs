@@ -91,7 +91,10 @@ impl Summary {
 }
 
 fn take(interval: &mut Option<Interval>, path: &str, reason: &Why, not_computed: &mut NotComputed) {
-    if interval.take().is_some() {
+    // An end beyond what was seen follows from what keeps all intervals back.
+    let open =
+        not_computed.get(path).is_some_and(|stated| matches!(stated.why, Why::EndBeyondLargest { .. }));
+    if interval.take().is_some() || open {
         not_computed.insert(path.into(), reason.clone().into());
     }
 }
