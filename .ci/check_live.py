@@ -25,7 +25,9 @@ FOCUSED = """(() => {
 STANDING = """(() => {
   const data = document.documentElement.dataset, text = (id) => document.getElementById(id).textContent;
   const tiles = Object.fromEntries([...document.querySelectorAll(".tiles > div")].map((t) => [t.children[0].textContent, t.children[1].textContent]));
-  const word = document.querySelector(".verdict .word")?.textContent ?? "";
+  const answers = [...document.querySelectorAll(".verdict .answers > div")];
+  const load = answers.find((answer) => answer.querySelector(".question")?.textContent === "Sent as specified?");
+  const word = load?.querySelector(".word")?.textContent ?? "";
   return { ...data, state: text("state"), said: text("said"), title: document.title, tiles, word, sections: [...document.querySelectorAll("section[id]")].map((s) => s.id),
            wide: document.documentElement.scrollWidth - innerWidth };
 })()"""

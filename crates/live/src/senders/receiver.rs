@@ -133,7 +133,7 @@ pub(super) fn keep_to(last: bool) -> Option<CpuSet> {
     let mut all = (0..CpuSet::MAX_CPU).filter(|&cpu| before.is_set(cpu));
     let (first, second) = (all.next()?, all.next()?);
     let mut only = CpuSet::new();
-    only.set(if last { all.last().unwrap_or(second) } else { first });
+    only.set(if last { all.next_back().unwrap_or(second) } else { first });
     rustix::thread::sched_setaffinity(None, &only).ok()?;
     Some(before)
 }
