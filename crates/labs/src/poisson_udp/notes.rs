@@ -85,6 +85,11 @@ fn open(sleeping: &Clients) -> String {
     )
 }
 
+/// Of a share in percent: no end of its interval is beyond what a share can be.
+fn of_hundred(share: &Range) -> Range {
+    Range { ci: share.ci.map(|[low, high]| [low.max(0.0), high.min(100.0)]), ..share.clone() }
+}
+
 /// Whether those that sleep lose more.
 fn losses(yielding: &Clients, sleeping: &Clients) -> String {
     let lost = |clients: &Clients| clients.over(|ran| 100.0 * ran.lost_share());
@@ -103,9 +108,9 @@ fn losses(yielding: &Clients, sleeping: &Clients) -> String {
     };
     format!(
         "Lost, in percent with 95 % CI: {} of those that yield ({} in the post), {} of those that sleep ({}): {judged}.",
-        within(&yielded, 3),
+        within(&of_hundred(&yielded), 3),
         number(100.0 * post(&YIELDED)),
-        within(&slept, 3),
+        within(&of_hundred(&slept), 3),
         number(100.0 * post(&SLEPT)),
     )
 }
