@@ -18,7 +18,7 @@ const EACH: Nanos = Nanos::from_secs(10);
 pub struct SweepSettings {
     /// What is played.
     pub spec: SearchSpec,
-    /// At these rates, or with so many closed users.
+    /// Arrival rates, or numbers of closed users.
     pub rates: Vec<f64>,
     /// For how long each is measured.
     pub each: Nanos,

@@ -108,7 +108,7 @@ fn the_contents_name_every_page() {
     }
 }
 
-/// Someone who looks for an answer reads a page of one task to its end.
+/// A page of one task is short enough to be read to its end.
 #[test]
 fn pages_of_tasks_are_short() {
     for (path, text) in pages() {

@@ -47,7 +47,7 @@ const COOKIE: Keys = Keys {
     passed: &["path", "domain", "expires", "httpOnly", "secure", "sameSite", "comment"],
 };
 
-/// So many kinds of keys are named.
+/// Most kinds of keys that are named.
 const SHOWN: usize = 10;
 
 /// Keys that are neither, with how often each is there.
@@ -68,7 +68,7 @@ impl Unread {
     }
 }
 
-/// What a recording holds that nobody reads, a sentence for all of it.
+/// Keys of a recording which are not read, in one sentence.
 pub(super) fn unread(har: &Value) -> Option<String> {
     let mut unread = Unread::default();
     unread.look(&har["log"], &LOG);

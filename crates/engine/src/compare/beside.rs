@@ -14,7 +14,7 @@ use headway_stats::summary::{NotComputed, PlanSummary, Source};
 
 /// Fewest replications that a recorded run is compared with: their scatter tells what chance does to one.
 pub const FEWEST_REPLICATIONS: u64 = 5;
-/// So many are played where none are asked for.
+/// Replications by default.
 pub const REPLICATIONS: u64 = 10;
 
 /// What the model is called beside the run.

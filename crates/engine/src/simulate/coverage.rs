@@ -8,7 +8,7 @@ use headway_stats::summary::Interval;
 use headway_workload::Shard;
 use headway_workload::scenario::{Surroundings, no_logs, parse};
 
-/// A study of so many replications, whose number is known.
+/// A study with that number of replications.
 struct Case {
     name: &'static str,
     rate: f64,
@@ -78,7 +78,7 @@ fn mean(point: &PointResult) -> Option<Interval> {
     point.point.response["mean"].ci95
 }
 
-/// Loss of M/M/1 with so many places: (1 - a) a^k / (1 - a^(k + 1)).
+/// Loss of M/M/1 with that number of places: (1 - a) a^k / (1 - a^(k + 1)).
 fn loss(a: f64, places: i32) -> f64 {
     (1.0 - a) * a.powi(places) / (1.0 - a.powi(places + 1))
 }

@@ -120,7 +120,7 @@ impl Probed {
     }
 }
 
-/// Whether so many responses with status 429 among `n` requests are a target that limits rates.
+/// Whether that number of responses with status 429 among `n` requests shows a target that limits rates.
 pub fn is_limited(limited: u64, n: u64) -> bool {
     limited >= FEWEST_LIMITED && limited as f64 > FAILED * n as f64
 }

@@ -59,7 +59,7 @@ fn intervals_hold_the_truth() {
     assert!(held.iter().all(|h| *h >= 31), "{held:?}");
 }
 
-/// A closed run: so many users of one server, exponential services of mean 10 ms and thoughts of mean 1.1 s, from all thinking.
+/// A closed run: `users` users of one server, exponential services of mean 10 ms and thoughts of mean 1.1 s, from all thinking.
 fn of_users(users: usize, seconds: i64, seed: u64) -> World {
     let (service, think) = (0.01, 1.1);
     let mut draws = draws(seed);

@@ -61,7 +61,7 @@ pub(in crate::formats) enum Cut {
     Json { marks: &'static [&'static str], begins: &'static str },
     /// Words, under a `#Fields` line that names these.
     W3c { marks: &'static [&'static str] },
-    /// Words, at least so many.
+    /// Words, at least that number.
     Words(usize),
     /// In a way of its own.
     Own(fn(&[u8]) -> Option<Vec<&[u8]>>),

@@ -158,7 +158,7 @@ impl State {
         words
     }
 
-    /// Adds the record of a row that has so many columns.
+    /// Adds the record of a row with that number of columns.
     pub(super) fn push_wide(
         &mut self,
         row: Fields<'_>,

@@ -9,7 +9,7 @@ use std::path::Path;
 /// What can stand between fields, the likeliest first. A space is tried only where nothing else stands.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// No column, and no row has so many.
+/// No column: no row has that number.
 pub(super) const NONE: usize = usize::MAX;
 
 /// Columns from 0 by key; a second one where two make one value, as a date and a time.

@@ -1,4 +1,4 @@
-//! Loads in which requests follow responses. What a delay does to such a load is told in the mean over many seeds only: it shifts all that
+//! Loads in which requests follow responses. What a delay does to such a load shows in the mean over many seeds only: it shifts all that
 //! its user does later, so that two runs with the same draws differ by more than the delay.
 
 use super::queues::{At, draws};
@@ -16,7 +16,7 @@ pub enum Who {
     Sessions(f64, usize),
 }
 
-/// A load and its target: exponential think times (none at 0) and services, so many servers in order.
+/// A load and its target: exponential think times (none at 0) and services, `servers` servers in order.
 #[derive(Clone, Copy)]
 pub struct Loop {
     pub name: &'static str,
@@ -148,7 +148,7 @@ impl Cell {
     }
 }
 
-/// What is said of so many seeds.
+/// What is said of that number of seeds.
 pub fn cell(of: &Loop, kind: &str, seeds: u64) -> Vec<Cell> {
     let said: Vec<Vec<[f64; 4]>> = (0..seeds)
         .map(|seed| {
