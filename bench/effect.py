@@ -31,7 +31,6 @@ again as often as needed. The tables are of all that the file holds. Root is nee
 import argparse
 import contextlib
 import datetime
-import heapq
 import json
 import math
 import os
@@ -49,7 +48,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / ".ci/e2e"), str(ROOT / "bench")]
 import harness  # noqa: E402
 from hindrances import CORES, GENERATOR, TARGET, bursts, hog, nothing, pulses, quota  # noqa: E402
-from tools import table  # noqa: E402
+from tools import numbers, served, table  # noqa: E402
 
 WARMUP, VERDICTS = 2, ("VALID", "INCONCLUSIVE", "INVALID")
 # Services as `headway serve` reads them; mean in seconds, whether it is exponential, servers, rates (per second).
@@ -189,24 +188,6 @@ def records(path, wanted):
 
 
 # ------------------------------------------------------------------------------------------------------------------ the truth
-
-
-def served(starts, services, servers):
-    """When each ends that comes then, in order, at so many servers."""
-    free = [-math.inf] * servers
-    ends = []
-    for start, service in zip(starts, services):
-        end = max(start, free[0]) + service
-        heapq.heapreplace(free, end)
-        ends.append(end)
-    return ends
-
-
-def numbers(times):
-    """Mean, p50, p90, p95 and p99: the smallest x with F(x) >= p."""
-    ordered = sorted(times)
-    at = lambda p: ordered[min(len(ordered) - 1, max(0, -(-len(ordered) * p // 100) - 1))]
-    return [statistics.fmean(ordered), *(at(p) for p in (50, 90, 95, 99))]
 
 
 def quantile(values, p):

@@ -1,7 +1,9 @@
 """Starting targets and generators, pinned; what they used and what they said."""
 
 import contextlib
+import heapq
 import json
+import math
 import os
 import shutil
 import signal
@@ -151,3 +153,21 @@ def table(head, rows):
 
 def shown(value, digits=2):
     return None if value is None else f"{value:,.{digits}f}"
+
+
+def served(starts, services, servers):
+    """When each request ends that comes then, at that number of servers which take them in order."""
+    free = [-math.inf] * servers
+    ends = []
+    for start, service in zip(starts, services):
+        end = max(start, free[0]) + service
+        heapq.heapreplace(free, end)
+        ends.append(end)
+    return ends
+
+
+def numbers(times):
+    """Mean, p50, p90, p95 and p99: the smallest x with F(x) >= p."""
+    ordered = sorted(times)
+    at = lambda p: ordered[min(len(ordered) - 1, max(0, -(-len(ordered) * p // 100) - 1))]
+    return [statistics.fmean(ordered), *(at(p) for p in (50, 90, 95, 99))]

@@ -17,7 +17,6 @@ often as needed, `--cells 2` plays that many cells more. The table is of all tha
 import argparse
 import collections
 import contextlib
-import heapq
 import json
 import os
 import random
@@ -28,7 +27,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tools import free_port, table, wait_for  # noqa: E402
+from tools import free_port, numbers, served, table, wait_for  # noqa: E402
 
 # Not counted: connections are opened in it.
 WARMUP = 2
@@ -63,24 +62,6 @@ BUSY = "while True: pass"
 
 
 # -------------------------------------------------------------------------------------------------------------------- the floor
-
-def served(starts, services, servers):
-    """When each ends that starts then, in order, at so many servers."""
-    free = [0.0] * servers
-    ends = []
-    for start, service in zip(starts, services):
-        end = max(start, heapq.heappop(free)) + service
-        heapq.heappush(free, end)
-        ends.append(end)
-    return ends
-
-
-def numbers(times):
-    """Mean, p50, p90, p95 and p99: the smallest x with F(x) >= p."""
-    ordered = sorted(times)
-    at = lambda p: ordered[min(len(ordered) - 1, max(0, -(-len(ordered) * p // 100) - 1))]
-    return [sum(ordered) / len(ordered), *(at(p) for p in (50, 90, 95, 99))]
-
 
 def plan(rate, seconds, seed):
     """When requests are due."""
