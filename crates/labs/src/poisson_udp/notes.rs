@@ -87,7 +87,7 @@ fn open(sleeping: &Clients) -> String {
 
 /// Of a share in percent: no end of its interval is beyond what a share can be.
 fn of_hundred(share: &Range) -> Range {
-    Range { ci: share.ci.map(|[low, high]| [low.max(0.0), high.min(100.0)]), ..share.clone() }
+    Range { ci: share.ci.map(|[low, high]| [low.max(0.0), high.min(100.0)]), ..*share }
 }
 
 /// Whether those that sleep lose more.
