@@ -48,7 +48,7 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
             return exit::FINE;
         }
     };
-    match commands::dispatch(args, &typed.words) {
+    match commands::dispatch(args, &typed) {
         Ok(code) => code,
         Err(failure) => {
             let failure = failure.hiding(&typed.redactor);

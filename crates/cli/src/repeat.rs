@@ -2,7 +2,7 @@
 
 use headway_convert::quoted;
 use headway_workload::Shard;
-use headway_workload::redact::{Place, REDACTED, Redactor, SecretNames};
+use headway_workload::redact::{Cleared, Place, REDACTED, Redactor, SecretNames};
 use std::ffi::OsString;
 
 /// A command line as it may be shown, and what hides the secrets that were typed.
@@ -236,17 +236,17 @@ const WRITTEN: [&str; 13] = [
 const TIMED: [&str; 2] = ["--start-at", "--late"];
 
 /// The command that repeats the run: with its seed, and without its time and what it has written.
-pub fn command(words: &[String], seed: u64) -> String {
-    let kept = command_as_it_was(words);
-    if words.iter().any(|w| w == "--seed" || w.starts_with("--seed=")) {
-        return kept;
+pub fn command(typed: &Typed, seed: u64) -> Cleared {
+    let kept = as_it_was(&typed.words);
+    if typed.words.iter().any(|w| w == "--seed" || w.starts_with("--seed=")) {
+        return typed.redactor.clear(&kept);
     }
-    format!("{kept} --seed {seed}")
+    typed.redactor.clear(&format!("{kept} --seed {seed}"))
 }
 
 /// The command with the shard in the place of `--shard auto`: where it is repeated, the environment is another.
-pub fn with_shard(words: &[String], shard: Shard) -> Vec<String> {
-    let mut words = words.to_vec();
+pub fn with_shard(typed: &Typed, shard: Shard) -> Typed {
+    let mut words = typed.words.clone();
     for at in 0..words.len() {
         match words[at].as_str() {
             "--shard=auto" => words[at] = format!("--shard={shard}"),
@@ -254,11 +254,15 @@ pub fn with_shard(words: &[String], shard: Shard) -> Vec<String> {
             _ => {}
         }
     }
-    words
+    Typed { words, redactor: typed.redactor.clone() }
 }
 
 /// The command without its time and what it has written; of what needs no seed to be repeated.
-pub fn command_as_it_was(words: &[String]) -> String {
+pub fn command_as_it_was(typed: &Typed) -> Cleared {
+    typed.redactor.clear(&as_it_was(&typed.words))
+}
+
+fn as_it_was(words: &[String]) -> String {
     let kept = without(&without(words, &WRITTEN), &TIMED);
     let kept: Vec<String> = kept.iter().map(|word| quoted(word)).collect();
     kept.join(" ")
@@ -270,8 +274,9 @@ pub fn merging(place: &str, shards: u32) -> String {
 }
 
 /// The words of the command of all shards together, without what one of them has written.
-pub fn of_all_shards(words: &[String]) -> Vec<String> {
-    without(&without(words, &WRITTEN), &["--shard"])
+pub fn of_all_shards(typed: &Typed) -> Typed {
+    let words = without(&without(&typed.words, &WRITTEN), &["--shard"]);
+    Typed { words, redactor: typed.redactor.clone() }
 }
 
 /// Without these flags, which have a value each.

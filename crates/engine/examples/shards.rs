@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn shard(plan: &Plan, to: &Path) -> Result<u64, Box<dyn Error>> {
     std::fs::create_dir_all(to)?;
     let spec = RunSpec::new("made-up", plan.clone(), 1_000);
-    let manifest = Manifest::new(&spec, Some("http://127.0.0.1/"), Some(1), 1_700_000_000_000_000_000);
+    let manifest =
+        Manifest::new(&spec, Some(&"http://127.0.0.1/".into()), Some(1), 1_700_000_000_000_000_000);
     std::fs::write(to.join(folder::PLAN), manifest.json()?)?;
     let mut log = LogWriter::create(&to.join(folder::RECORDS), &manifest.log_metadata()?)?;
     // Requests in flight, by when they end.

@@ -26,7 +26,7 @@ use headway_wire::Tally;
 use headway_workload::connect::{Proxy, Routes, Tls};
 use headway_workload::content::Script;
 use headway_workload::plan::Connections;
-use headway_workload::redact::Redactor;
+use headway_workload::redact::{Cleared, Redactor};
 use headway_workload::target::{Endpoint, HttpVersion, Scheme};
 use headway_workload::{Plan, Target};
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub struct Live {
     /// The other origins of the script, by their number less one: steps name them, or redirects may lead there.
     pub others: Vec<Target>,
     /// The target as it is shown, secrets replaced.
-    pub shown_target: String,
+    pub shown_target: Cleared,
     /// What the steps send, and how responses are judged.
     pub script: Arc<Script>,
     /// Largest body of a response, bytes.
@@ -110,7 +110,7 @@ impl Live {
     /// Requests that `script` holds, to that target, with everything else at its default.
     pub fn new(target: Target, script: Script) -> Live {
         Live {
-            shown_target: target.to_string(),
+            shown_target: Redactor::default().clear_url(&target.to_string()),
             target,
             others: Vec::new(),
             script: Arc::new(script),
@@ -224,7 +224,7 @@ impl Live {
         };
         addresses.iter().try_for_each(|address| self.can_start_from(address)).map_err(Error::usage)?;
         Ok(Origin {
-            name: self.shown(origin),
+            name: self.shown(origin).into(),
             addresses,
             refresh,
             via: self.via(plan, origin).map_err(Error::usage)?,
@@ -234,12 +234,12 @@ impl Live {
     }
 
     /// An origin as a URL without a path, secrets replaced.
-    pub(crate) fn shown(&self, origin: &Target) -> String {
+    pub(crate) fn shown(&self, origin: &Target) -> Cleared {
         let url = match &origin.endpoint {
             Endpoint::Tcp { .. } => format!("{}://{}", origin.scheme.name(), origin.authority),
             Endpoint::Unix(socket) => format!("unix:{socket}"),
         };
-        self.redactor.hide_url(&url).into_owned()
+        self.redactor.clear_url(&url)
     }
 
     /// What is spoken to that origin. Over UDP, unless `answer` says otherwise, the next datagram answers one of the user's own, and the
@@ -346,7 +346,7 @@ impl Live {
     fn manifest(&self, spec: &RunSpec, threads: Option<u32>, zero_unix_ns: i128) -> Manifest {
         let mut manifest = Manifest::new(spec, Some(&self.shown_target), threads, zero_unix_ns);
         manifest.asked.origins = self.others.iter().map(|origin| self.shown(origin)).collect();
-        manifest.sent = self.script.sent();
+        manifest.sent = self.redactor.clear(&self.script.sent());
         manifest
     }
 
@@ -408,8 +408,9 @@ impl Live {
         let http = if self.target.scheme == Scheme::H2c { HttpVersion::Http2 } else { self.http };
         manifest.asked.http = is_http.then(|| http.name().to_owned());
         manifest.asked.dns_refresh_s = self.dns_refresh.map(Nanos::as_secs_f64);
-        manifest.asked.proxy = self.proxy.as_ref().map(ToString::to_string);
-        manifest.asked.answer = protocols.answer.as_ref().map(ToString::to_string);
+        manifest.asked.proxy = self.proxy.as_ref().map(|proxy| self.redactor.clear_url(&proxy.to_string()));
+        manifest.asked.answer =
+            protocols.answer.as_ref().map(|answer| self.redactor.clear(&answer.to_string()));
         let several = self.at_once(plan) > 1;
         manifest.asked.streams = several.then_some(protocols.streams);
         manifest.asked.spread = self.spread;
@@ -493,7 +494,7 @@ impl Live {
             departures: departures(&report),
             ..manifest.facts(Source::Live)
         };
-        let origins: Vec<String> = self.origins().map(|origin| self.shown(origin)).collect();
+        let origins: Vec<Cleared> = self.origins().map(|origin| self.shown(origin)).collect();
         let met = report.workers.iter().map(|worker| reasons(worker, &origins, &self.redactor));
         let met: Vec<_> = met.collect();
         Ok(kept.close(collected, facts, publisher, |summary| {
@@ -799,15 +800,14 @@ fn decoded(report: &RunReport) -> Option<Decoded> {
 }
 
 /// Why requests of a worker failed, secrets replaced; of several origins, also whose limit those met that were given up.
-fn reasons(worker: &WorkerReport, origins: &[String], redactor: &Redactor) -> FailureReasons {
-    let hide = |text: &str| redactor.hide(text).into_owned();
+fn reasons(worker: &WorkerReport, origins: &[Cleared], redactor: &Redactor) -> FailureReasons {
     let of_outcome = |(outcome, rows): (Outcome, _)| {
         let row = move |row: &headway_live::reasons::FailureReason| FailureReason {
             outcome: outcome.name().to_owned(),
             status: (row.status > 0).then_some(row.status),
             kind: row.kind,
-            reason: hide(&row.reason),
-            example: hide(&row.example),
+            reason: redactor.clear(&row.reason),
+            example: redactor.clear(&row.example),
             n: row.n,
             ..FailureReason::default()
         };

@@ -8,6 +8,7 @@ use headway_stats::Facts;
 use headway_stats::summary::{PlanKind, PlanSummary, Source};
 use headway_workload::arrivals::Trace;
 use headway_workload::plan::{self as workload, Group, GroupDocument, PhaseDocument, SourceDocument};
+use headway_workload::redact::Cleared;
 use headway_workload::{Plan, Shard};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,9 +23,9 @@ pub struct Manifest {
     /// Version of the program that ran it.
     pub headway: String,
     /// The command that repeats the run, secrets replaced.
-    pub command: String,
+    pub command: Cleared,
     /// A short name.
-    pub name: String,
+    pub name: Cleared,
     /// The plan's zero, nanoseconds since the Unix epoch.
     pub zero_unix_ns: i64,
     /// The plan's zero, RFC 3339.
@@ -35,7 +36,7 @@ pub struct Manifest {
     pub asked: PlanSummary,
     /// What the steps of a live run send, secrets replaced ([`Script::sent`](headway_workload::content::Script::sent)).
     #[serde(default)]
-    pub sent: String,
+    pub sent: Cleared,
     /// The shards that were merged, `i/N`, if some of the plan are missing; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<String>,
@@ -158,12 +159,17 @@ impl Manifest {
 
     /// The manifest of a run that is about to begin with `threads` workers; `target` has its secrets replaced, and is none in a
     /// simulation.
-    pub fn new(spec: &RunSpec, target: Option<&str>, threads: Option<u32>, zero_unix_ns: i128) -> Manifest {
+    pub fn new(
+        spec: &RunSpec,
+        target: Option<&Cleared>,
+        threads: Option<u32>,
+        zero_unix_ns: i128,
+    ) -> Manifest {
         let limits = &spec.limits;
         let asked = PlanSummary {
             connections: Some(u64::from(limits.connections)),
             threads,
-            target: target.map(str::to_owned),
+            target: target.cloned(),
             steps: spec.labels.clone(),
             thresholds: spec.thresholds.iter().map(|t| t.text.clone()).collect(),
             timeout_s: Some(limits.timeout.as_secs_f64()),
@@ -181,7 +187,7 @@ impl Manifest {
             started_at: zero.to_string(),
             plan: spec.plan.document(),
             asked,
-            sent: String::new(),
+            sent: Cleared::default(),
             shards: Vec::new(),
             apart: None,
         }
@@ -237,15 +243,18 @@ impl Manifest {
         [
             ("the version of the plan", plan.version.to_string()),
             ("the seed", plan.seed.to_string()),
-            ("the target", asked.target.clone().unwrap_or_else(|| "a model".to_owned())),
+            ("the target", asked.target.as_deref().unwrap_or("a model").to_owned()),
             ("the way that load comes", groups(comes)),
             ("the list of phases", groups(phases)),
             ("the journey", groups(journey)),
-            ("the list of other origins", list(&asked.origins)),
+            (
+                "the list of other origins",
+                list(&asked.origins.iter().map(Cleared::to_string).collect::<Vec<_>>()),
+            ),
             ("the end of the warm-up, in ns,", plan.measured_from_ns.to_string()),
             ("the end of the plan, in ns,", plan.end_ns.to_string()),
             ("the list of steps", list(&asked.steps)),
-            ("the content of requests", self.sent.clone()),
+            ("the content of requests", self.sent.to_string()),
             ("the list of thresholds", list(&asked.thresholds)),
             ("the timeout, in s,", time(asked.timeout_s)),
             ("--tolerance effect", time(asked.tolerated_effect)),
@@ -269,7 +278,7 @@ impl Manifest {
             (metadata::PLAN, serde_json::to_string(&self.plan)?),
             (metadata::STEPS, serde_json::to_string(&self.asked.steps)?),
             (metadata::ZERO_UNIX_NS, self.zero_unix_ns.to_string()),
-            (metadata::COMMAND, self.command.clone()),
+            (metadata::COMMAND, self.command.to_string()),
         ];
         let traces = self.asked.traceparent.then(|| (metadata::TRACES, self.plan.seed.to_string()));
         let connecting = self.plan.plan().is_ok_and(|plan| plan.is_connecting());

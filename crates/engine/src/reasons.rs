@@ -60,6 +60,7 @@ fn limit(summary: &Summary, outcome: Outcome) -> Option<LimitMet> {
 mod tests {
     use super::*;
     use headway_stats::summary::PlanSummary;
+    use headway_workload::redact::Redactor;
 
     fn limited() -> Summary {
         let mut summary = Summary::default();
@@ -101,7 +102,7 @@ mod tests {
     fn of_several_origins_each_has_its_row() {
         let of = |outcome: Outcome, origin: &str, n| FailureReason {
             outcome: outcome.name().to_owned(),
-            origin: Some(origin.to_owned()),
+            origin: Some(Redactor::default().clear(origin)),
             n,
             ..FailureReason::default()
         };

@@ -14,6 +14,7 @@ use headway_records::{LogWriter, RunFolder};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{Finding, FindingId, PlanSummary, Severity};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
+use headway_workload::redact::{Cleared, Redactor};
 use headway_workload::{Limits, Plan, Shard};
 use std::path::{Path, PathBuf};
 
@@ -31,9 +32,9 @@ pub const DEFAULT_MAX_BODY: u64 = 64 << 20;
 #[derive(Clone, Debug)]
 pub struct RunSpec {
     /// A short name.
-    pub name: String,
+    pub name: Cleared,
     /// The command that repeats it, secrets replaced; empty if no command did it.
-    pub command: String,
+    pub command: Cleared,
     /// Which users arrive when, and what they do; it holds the seed.
     pub plan: Plan,
     /// The plan as the summary shows it.
@@ -81,8 +82,8 @@ impl RunSpec {
     /// A run of that plan with requests of one kind, up to `connections` at once, with the default timeouts; nothing is kept.
     pub fn new(name: &str, plan: Plan, connections: u32) -> RunSpec {
         RunSpec {
-            name: name.to_owned(),
-            command: String::new(),
+            name: Redactor::default().clear(name),
+            command: Cleared::default(),
             shown: plan_summary(&plan),
             plan,
             labels: vec![STEP.to_owned()],

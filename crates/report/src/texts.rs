@@ -3,6 +3,7 @@
 //! Deliberately absent: the sentences themselves (`words`). What reads a document back makes them again.
 
 use crate::words::{self, findings, why};
+use headway_redact::Redactor;
 use headway_stats::Summary;
 use headway_stats::comparison::{Comparison, NotTold};
 use headway_stats::study::Study;
@@ -22,8 +23,12 @@ pub(crate) fn of_summary(summary: &Summary) -> Summary {
     document.thresholds.iter_mut().for_each(threshold);
     missing(&mut document.not_computed);
     for row in &mut document.failure_reasons.rows {
-        let (reason, example) = (words::failures::reason(row).into(), words::failures::example(row).into());
-        (row.reason, row.example) = (reason, example);
+        if row.limit.is_some() {
+            // A sentence of this program's own around an origin.
+            let gate = Redactor::default();
+            let (reason, example) = (words::failures::reason(row), words::failures::example(row));
+            (row.reason, row.example) = (gate.clear(&reason), gate.clear(&example));
+        }
         row.advice = row.kind.map(words::failures::advice).map(Text::by_report).unwrap_or_default();
     }
     if let Some(generator) = &mut document.generator {

@@ -83,7 +83,7 @@ fn flags_in_place_of_a_file_s_values_are_named() {
     let mut summary = samples::clean();
     assert!(!text("terminal", &summary, &style()).contains("overridden"));
     let plan = summary.plan.as_mut().expect("a run has a plan");
-    plan.overridden = vec!["-R 30".to_owned(), "--set timeout=9s".to_owned()];
+    plan.overridden = vec!["-R 30".into(), "--set timeout=9s".into()];
     let shown = text("terminal", &summary, &style());
     assert!(shown.contains("overridden  -R 30, --set timeout=9s, in place of the file's values"), "{shown}");
 }

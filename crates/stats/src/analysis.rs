@@ -254,12 +254,12 @@ impl Analysis {
         self.count_request(record);
     }
 
-    /// A request was given back unread, and sent again.
+    /// One time that a request was sent that was given back unread: the first, or one after it.
     fn take_attempt(&mut self, record: &Record) {
         if self.measured.place(record.arrived, record.intended).is_some() {
             let (requests, times) = &mut self.requests.given_back;
             *requests += u64::from(record.attempt == 0);
-            *times += 1;
+            *times += u64::from(record.attempt > 0);
         }
     }
 

@@ -135,7 +135,7 @@ fn needed(row: &RuleResult, n: f64) -> f64 {
 }
 
 /// Rounded up to two digits.
-fn rounded_up(n: f64) -> u64 {
+pub(crate) fn rounded_up(n: f64) -> u64 {
     let unit = 10f64.powf((n.log10().floor() - 1.0).max(0.0));
     ((n / unit).ceil() * unit) as u64
 }

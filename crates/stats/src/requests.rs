@@ -67,7 +67,7 @@ pub(crate) struct Requests {
     pub failed_at: Ranges,
     /// Requests that ended well with a redirect that is not followed, and that their steps do not look at.
     pub redirects: u64,
-    /// Requests that the target gave back unread at least once, and how often in all.
+    /// Requests that the target gave back unread at least once, and how often these were sent again.
     pub given_back: (u64, u64),
     counts_redirects: bool,
     /// Steps that look at redirects themselves.

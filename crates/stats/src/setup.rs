@@ -6,6 +6,7 @@
 use crate::summary::{Generator, PlanSummary, Simulation, Source};
 use headway_base::machine::SATURATED;
 use headway_base::{Lateness, Nanos, Profile};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
@@ -336,11 +337,11 @@ pub struct Facts {
     /// Where the records came from.
     pub source: Source,
     /// Name of the scenario, or of the target.
-    pub name: String,
+    pub name: Cleared,
     /// Seed of the plan.
     pub seed: Option<u64>,
     /// The command line.
-    pub command: Option<String>,
+    pub command: Option<Cleared>,
     /// When the plan's zero was, RFC 3339.
     pub started_at: Option<String>,
     /// What was asked for; handed through, and named in texts (connection cap).

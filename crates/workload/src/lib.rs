@@ -13,13 +13,14 @@ pub mod journey;
 pub mod model;
 pub mod plan;
 pub mod raw;
-pub mod redact;
 pub mod request;
 pub mod scenario;
 pub mod shard;
 pub mod target;
 pub mod users;
 pub mod yaml;
+
+pub use headway_redact as redact;
 
 pub use arrivals::{Arrival, Arrivals, Process};
 pub use client::{Action, Client, ConnectionEvent, Limits, RequestEvent, RequestKey, SessionControl};

@@ -5,7 +5,7 @@ use clap::Args as ClapArgs;
 use headway_base::Nanos;
 use headway_base::units::{self, UnitError};
 use headway_stats::comparison::Condition;
-use headway_workload::redact::{Place, REDACTED, Redactor};
+use headway_workload::redact::{Cleared, Place, REDACTED, Redactor};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -45,12 +45,12 @@ impl NoteArgs {
     ///
     /// # Errors
     /// A key that is there twice.
-    pub fn kept(&self, redactor: &Redactor) -> anyhow::Result<BTreeMap<String, String>> {
+    pub fn kept(&self, redactor: &Redactor) -> anyhow::Result<BTreeMap<Cleared, Cleared>> {
         let mut all = BTreeMap::new();
         for Note { key, value } in &self.notes {
             let secret = [Place::Variable, Place::Field].iter().any(|place| redactor.hides(*place, key));
-            let shown = if secret { REDACTED.to_owned() } else { redactor.hide(value).into_owned() };
-            if all.insert(key.clone(), shown).is_some() {
+            let shown = if secret { REDACTED.into() } else { redactor.clear(value) };
+            if all.insert(redactor.clear(key), shown).is_some() {
                 anyhow::bail!("--note {key}=... is there twice: give each key once");
             }
         }

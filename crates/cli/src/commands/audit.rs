@@ -4,11 +4,12 @@ use crate::args::{AuditArgs, Wanted};
 use crate::exit::{self, Failure};
 use crate::output::{self, Listening, Shown};
 use crate::progress::Bar;
+use crate::repeat::Typed;
 use crate::settings::AuditSettings;
 use anyhow::{Context as _, Result};
 use std::fs;
 
-pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
+pub(super) fn audit(args: &AuditArgs, words: &Typed) -> Result<u8, Failure> {
     let settings = AuditSettings::resolve(args, words).map_err(Failure::usage)?;
     let output = &settings.output;
     let (of_requests, of_summary): (Vec<Wanted>, Vec<Wanted>) =

@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::Bar;
 use crate::repeat;
+use crate::repeat::Typed;
 use crate::settings::{Output, RunSettings, Subject, new_seed, outputs_fit, reports_fit};
 use crate::usage;
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -21,6 +22,7 @@ use headway_report::{Document, Material, Style, words};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
 use headway_stats::summary::LoadVerdict;
+use headway_workload::redact::Cleared;
 use std::io::{self, Write as _};
 
 /// Rounds of a live comparison by default.
@@ -33,7 +35,7 @@ const SUBJECT: Subject<'_> = Subject {
     no_log: Some("a comparison keeps none"),
 };
 
-pub(super) fn compare(args: &CompareArgs, words: &[String]) -> Result<u8, Failure> {
+pub(super) fn compare(args: &CompareArgs, words: &Typed) -> Result<u8, Failure> {
     let wanted = args.reports.wanted();
     reports_fit(&wanted, SUBJECT).map_err(Failure::usage)?;
     let out = Output::folder("--out", args.out.as_ref());
@@ -57,7 +59,7 @@ pub(super) fn compare(args: &CompareArgs, words: &[String]) -> Result<u8, Failur
     })
 }
 
-fn spec(demands: &DemandArgs, command: String) -> CompareSpec {
+fn spec(demands: &DemandArgs, command: Cleared) -> CompareSpec {
     CompareSpec {
         paths: Vec::new(),
         conditions: demands.fail_if.clone(),
@@ -66,7 +68,7 @@ fn spec(demands: &DemandArgs, command: String) -> CompareSpec {
     }
 }
 
-fn recorded(args: &CompareArgs, words: &[String]) -> Result<Comparison, Failure> {
+fn recorded(args: &CompareArgs, words: &Typed) -> Result<Comparison, Failure> {
     if args.runs.len() < 2 {
         return Err(Failure::usage(anyhow!(
             "{}: one run is not compared with itself: name two or more, as in headway compare BEFORE AFTER",
@@ -109,7 +111,7 @@ impl Going for Lines {
     }
 }
 
-fn live(args: &CompareArgs, words: &[String]) -> Result<(Comparison, bool), Failure> {
+fn live(args: &CompareArgs, words: &Typed) -> Result<(Comparison, bool), Failure> {
     if !args.demands.across.is_empty() {
         return Err(Failure::usage(anyhow!(
             "--across is about recorded runs: live ones have one plan; leave it out"
@@ -130,7 +132,7 @@ fn live(args: &CompareArgs, words: &[String]) -> Result<(Comparison, bool), Fail
             )));
         }
     }
-    let mut shown: Vec<String> = settings.iter().map(|of| of.live.shown_target.clone()).collect();
+    let mut shown: Vec<String> = settings.iter().map(|of| of.live.shown_target.to_string()).collect();
     for i in 1..shown.len() {
         if shown[..i].contains(&shown[i]) {
             shown[i] = format!("{} ({})", shown[i], i + 1);
@@ -172,7 +174,7 @@ fn live(args: &CompareArgs, words: &[String]) -> Result<(Comparison, bool), Fail
 }
 
 /// What `headway run` would do with one of the targets.
-fn resolved(args: &CompareArgs, url: &str, seed: u64, words: &[String]) -> Result<RunSettings, Failure> {
+fn resolved(args: &CompareArgs, url: &str, seed: u64, words: &Typed) -> Result<RunSettings, Failure> {
     let mut flags = vec!["headway".to_owned(), "run".to_owned()];
     let mut flag = |name: &str, value: Option<String>| {
         flags.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
@@ -259,7 +261,7 @@ impl Baseline<'_> {
             .file_name()
             .map_or_else(|| "this run".into(), |name| name.to_string_lossy().into_owned());
         let own = Loaded::open(folder.path(), name, &mut ()).map_err(anyhow::Error::from)?;
-        let comparison = compare_loaded(&[self.loaded, own], &spec(&self.args.demands, String::new()))?;
+        let comparison = compare_loaded(&[self.loaded, own], &spec(&self.args.demands, Cleared::default()))?;
         if !quiet {
             let text = render("terminal", &comparison);
             output::print(b"\n")?;

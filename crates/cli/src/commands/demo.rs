@@ -4,6 +4,7 @@ use super::run::{Notes, play};
 use crate::args::{Args, Command, DemoArgs, RunArgs};
 use crate::exit::{self, Failure};
 use crate::interrupt;
+use crate::repeat::Typed;
 use crate::settings::RunSettings;
 use anyhow::anyhow;
 use clap::Parser as _;
@@ -64,7 +65,7 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
     let run = RunArgs { output: args.output.clone(), wait: args.wait, watch: args.watch.clone(), ..*run };
     let mut words = ["headway", "demo", "-R", &rate].map(str::to_owned).to_vec();
     words.extend(args.wait.words());
-    RunSettings::resolve(&run, &words).map_err(Failure::usage)
+    RunSettings::resolve(&run, &Typed { words, ..Typed::default() }).map_err(Failure::usage)
 }
 
 /// Keeps the target until Enter is pressed, so that the command which the report suggests can be typed in another terminal.

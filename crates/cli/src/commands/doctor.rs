@@ -4,6 +4,7 @@ use crate::args::DoctorArgs;
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{colour, print, put};
+use crate::repeat::Typed;
 use crate::settings::{RunSettings, new_seed, waiting};
 use anyhow::anyhow;
 use headway_engine::doctor::{MEASURED, examine};
@@ -12,7 +13,7 @@ use headway_report::Style;
 use headway_stats::doctor::Fitness;
 use std::io::{self, IsTerminal as _, Write as _};
 
-pub(super) fn doctor(args: &DoctorArgs, words: &[String]) -> Result<u8, Failure> {
+pub(super) fn doctor(args: &DoctorArgs, words: &Typed) -> Result<u8, Failure> {
     let output = &args.run.output;
     let wanted = output.reports.wanted();
     if let Some(other) = wanted.iter().find(|wanted| wanted.output.name() != "json") {

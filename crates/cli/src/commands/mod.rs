@@ -25,6 +25,7 @@ mod translate;
 use crate::args::{Args, Command};
 use crate::exit::{FINE, Failure};
 use crate::output;
+use crate::repeat::Typed;
 use anyhow::anyhow;
 use headway_convert::Converted;
 use headway_engine::files;
@@ -35,7 +36,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// What could not be done, with the code to exit with.
-pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
+pub fn dispatch(args: Args, words: &Typed) -> Result<u8, Failure> {
     match args.command {
         Command::Demo(args) => demo::demo(&args),
         Command::Run(args) => run::run(&args, words),

@@ -2,13 +2,14 @@
 
 use crate::args::PlanArgs;
 use crate::exit::{FINE, Failure};
+use crate::repeat::Typed;
 use crate::settings::planned;
 use anyhow::anyhow;
 use headway_workload::journey::{Cursor, Next};
 use headway_workload::plan::Source;
 use std::io::{self, BufWriter, Write};
 
-pub(super) fn plan(args: &PlanArgs, words: &[String]) -> Result<u8, Failure> {
+pub(super) fn plan(args: &PlanArgs, words: &Typed) -> Result<u8, Failure> {
     let (file, load, labels) = planned(args).map_err(Failure::usage)?;
     if args.set.print_scenario {
         crate::output::print(file.document(words).map_err(Failure::usage)?.as_bytes())?;

@@ -7,6 +7,7 @@ use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::{Progress, goal};
 use crate::repeat;
+use crate::repeat::Typed;
 use crate::settings::{Output, RunSettings, Subject, new_seed, outputs_fit, reports_fit};
 use crate::watching;
 use headway_engine::otlp::{Collector, Export};
@@ -18,7 +19,7 @@ use headway_stats::Summary;
 use headway_stats::summary::LoadVerdict;
 use std::io::Write as _;
 
-pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
+pub(super) fn run(args: &RunArgs, words: &Typed) -> Result<u8, Failure> {
     if let Some(swept) = &args.sweep {
         return super::sweep::sweep(args, swept, words);
     }

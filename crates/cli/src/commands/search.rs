@@ -4,6 +4,7 @@ use crate::args::SearchArgs;
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
+use crate::repeat::Typed;
 use crate::settings::{Output, SearchSettings, Subject, outputs_fit, reports_fit};
 use headway_engine::experiment::search::rate_of_what;
 use headway_engine::experiment::search::{Folder, SearchObserver, SearchSpec, search};
@@ -13,6 +14,7 @@ use headway_report::Material;
 use headway_report::format::{chosen_share, plural, rate, time};
 use headway_report::words::search::{about, failures, limited, outcome, probed, rate_of};
 use headway_stats::search::{Found, ProbeRow, Probed, RateOf, TrialRow};
+use headway_workload::redact::Cleared;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -23,7 +25,7 @@ const NONE: Option<&str> = Some("those of a search are in the run folders of its
 pub(super) const SUBJECT: Subject<'_> =
     Subject { name: "a search", document: Material::Search, no_records: NONE, no_log: NONE };
 
-pub(super) fn search_verb(args: &SearchArgs, words: &[String]) -> Result<u8, Failure> {
+pub(super) fn search_verb(args: &SearchArgs, words: &Typed) -> Result<u8, Failure> {
     let settings = SearchSettings::resolve(args, words).map_err(Failure::usage)?;
     let redactors = settings.redactors.clone();
     played(args, settings)
@@ -74,7 +76,7 @@ fn played(args: &SearchArgs, settings: SearchSettings) -> Result<u8, Failure> {
 
 /// The folder for the trials of one target.
 fn of_target(path: &std::path::Path, spec: &SearchSpec, named: bool) -> PathBuf {
-    if named { path.join(&spec.base.name) } else { path.to_owned() }
+    if named { path.join(spec.base.name.as_str()) } else { path.to_owned() }
 }
 
 /// What is searched.
@@ -112,7 +114,7 @@ pub(super) struct Progress {
     /// When it said something last.
     said: Instant,
     /// The targets of which it said that they limit rates.
-    limited: Vec<String>,
+    limited: Vec<Cleared>,
 }
 
 impl Progress {

@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::Plays;
 use crate::repeat;
+use crate::repeat::Typed;
 use crate::settings::{
     Output, PartSettings, SimCommand, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit,
     simulated_scenario,
@@ -24,7 +25,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
+pub(super) fn sim(args: &SimArgs, words: &Typed) -> Result<u8, Failure> {
     let mut asked = asked(args, words).map_err(Failure::usage)?;
     if args.set.print_scenario {
         let text = simulated_scenario(args, words).map_err(Failure::usage)?;

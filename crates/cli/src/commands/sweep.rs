@@ -5,6 +5,7 @@ use crate::args::{RunArgs, Sweep};
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
+use crate::repeat::Typed;
 use crate::settings::{Output, SweepSettings, outputs_fit, reports_fit};
 use headway_engine::experiment::search::{Folder, rate_of_what, sweep as play};
 use headway_engine::run_folder;
@@ -13,7 +14,7 @@ use headway_report::format::{plural, time};
 use headway_stats::search::RateOf;
 use std::io::Write as _;
 
-pub(super) fn sweep(args: &RunArgs, sweep: &Sweep, words: &[String]) -> Result<u8, Failure> {
+pub(super) fn sweep(args: &RunArgs, sweep: &Sweep, words: &Typed) -> Result<u8, Failure> {
     let settings = SweepSettings::resolve(args, sweep, words).map_err(Failure::usage)?;
     let redactor = settings.redactor.clone();
     played(sweep, settings).map_err(|failure| failure.hiding(&redactor))

@@ -3,6 +3,7 @@
 use super::{Output, Subject, outputs_fit, reports_fit};
 use crate::args::{self, AuditArgs, AuditOutput, Quantiles, Stamps, Wanted};
 use crate::repeat;
+use crate::repeat::Typed;
 use anyhow::{Result, bail};
 use headway_base::Nanos;
 use headway_engine::audit::{AuditSpec, Dispersion, Exports, Shift};
@@ -26,7 +27,7 @@ impl AuditSettings {
     ///
     /// # Errors
     /// Whatever the user can mend, in words: a file named twice, an output that exists.
-    pub fn resolve(args: &AuditArgs, words: &[String]) -> Result<AuditSettings> {
+    pub fn resolve(args: &AuditArgs, words: &Typed) -> Result<AuditSettings> {
         each_once(&args.files)?;
         each_percentile_once(&args.percentiles)?;
         let output = &args.output;

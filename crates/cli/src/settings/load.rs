@@ -4,6 +4,7 @@ use super::scenario::File;
 use super::shard;
 use crate::args::LoadArgs;
 use crate::repeat;
+use crate::repeat::Typed;
 use anyhow::{Result, bail};
 use headway_base::{Lateness, Nanos};
 use headway_engine::plan_words::{Lengths, headline, lengths, of_logs, requests_of_work};
@@ -11,6 +12,7 @@ use headway_engine::{RunSpec, plan_summary};
 use headway_report::format::time;
 use headway_stats::summary::PlanSummary;
 use headway_workload::plan::{Group, Source};
+use headway_workload::redact::Cleared;
 use headway_workload::scenario::{Override, Scenario};
 use headway_workload::{Plan, Process, Shard};
 
@@ -28,7 +30,7 @@ pub struct Load {
     /// Flags that were left at their defaults.
     pub assumed: Vec<String>,
     /// Flags that take the place of values of a file, secrets replaced.
-    pub overridden: Vec<String>,
+    pub overridden: Vec<Cleared>,
     /// Whether a rate and a connection cap are given, so that it has to be said what the rate is of.
     pub in_total: bool,
     /// Lengths of ramp, warm-up and hold, where the load is these.
@@ -126,20 +128,20 @@ impl Load {
 
     /// What the first line says behind it: defaults that were taken, and what flags changed of the file.
     pub fn remarks(&self) -> String {
-        let list = |lead: &str, words: &[String]| match words {
-            [] => String::new(),
-            some => format!(" ({lead} {})", some.join(", ")),
+        let list = |lead: &str, items: String| match items.as_str() {
+            "" => String::new(),
+            some => format!(" ({lead} {some})"),
         };
         let total = if self.in_total { " (the rate is in total, over all connections)" } else { "" };
         let logs = of_logs(&self.plan).iter().map(|words| format!(" ({words})")).collect::<String>();
         total.to_owned()
             + &logs
-            + &list("defaults:", &self.assumed)
-            + &list("in place of the file's values:", &self.overridden)
+            + &list("defaults:", self.assumed.join(", "))
+            + &list("in place of the file's values:", self.overridden.join(", "))
     }
 
     /// A run of this load by that scenario, in memory only and without bounds of its own.
-    pub(super) fn spec(&self, scenario: &Scenario, words: &[String]) -> RunSpec {
+    pub(super) fn spec(&self, scenario: &Scenario, words: &Typed) -> RunSpec {
         RunSpec {
             command: repeat::command(
                 &repeat::with_shard(&super::hidden(words, &scenario.redactor), self.plan.shard),
@@ -147,6 +149,7 @@ impl Load {
             ),
             shown: PlanSummary { redirects_expected: scenario.script.taking_redirects(), ..self.summary() },
             labels: scenario.labels.clone(),
+            name: scenario.redactor.clear(&scenario.name),
             ..RunSpec::new(&scenario.name, self.plan.clone(), 1)
         }
     }

@@ -27,6 +27,7 @@ pub use sweep::SweepSettings;
 
 use crate::args::{OutputArgs, RunArgs, WaitArgs};
 use crate::output;
+use crate::repeat::Typed;
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Lateness;
 use headway_base::Nanos;
@@ -76,7 +77,7 @@ impl RunSettings {
     ///
     /// # Errors
     /// Whatever the user can mend, in words.
-    pub fn resolve(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
+    pub fn resolve(args: &RunArgs, words: &Typed) -> Result<RunSettings> {
         let settings = RunSettings::planned(args, words)?;
         bounds::fit_here(&settings.spec.limits, &settings.load)?;
         Ok(settings)
@@ -86,13 +87,13 @@ impl RunSettings {
     ///
     /// # Errors
     /// As [`resolve`](RunSettings::resolve).
-    pub fn planned(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
+    pub fn planned(args: &RunArgs, words: &Typed) -> Result<RunSettings> {
         let target = match is_named(&args.target) {
             true => None,
             false => Some(Target::parse(&args.target)?),
         };
         if let Some(cap) = flags::cap_alone(args).filter(|_| target.is_some()) {
-            bail!("{}", headway_convert::tools::advice::cap_alone(words, cap));
+            bail!("{}", headway_convert::tools::advice::cap_alone(&words.words, cap));
         }
         let mut file = scenario::asked(args, target.as_ref())?;
         let (mut load, mut scenario) = Load::resolve(&mut file, &args.load)?;
@@ -129,7 +130,7 @@ impl RunSettings {
         }
         let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body).reaching(&others);
         let live = Live {
-            shown_target: scenario.redactor.hide_url(&target.url()).into_owned(),
+            shown_target: scenario.redactor.clear_url(&target.url()),
             script: Arc::new(script),
             others,
             max_body,
@@ -180,7 +181,7 @@ impl RunSettings {
         base.shown.percentiles = output.show.percentiles.clone();
         base.shown.notes = args.notes.kept(&live.redactor)?;
         let spec = RunSpec {
-            name: if file.is_made() { live.target.short_name() } else { scenario.name },
+            name: if file.is_made() { live.redactor.clear(&live.target.short_name()) } else { base.name },
             scenario: (!file.is_made()).then_some(scenario.redacted),
             limits,
             thresholds,
@@ -291,8 +292,9 @@ fn standard_input(most: u64) -> Result<Vec<u8>> {
 }
 
 /// The words of a command without secrets that were found when it was read.
-fn hidden(words: &[String], redactor: &Redactor) -> Vec<String> {
-    words.iter().map(|word| redactor.hide(word).into_owned()).collect()
+fn hidden(typed: &Typed, redactor: &Redactor) -> Typed {
+    let words = typed.words.iter().map(|word| redactor.hide(word).into_owned()).collect();
+    Typed { words, redactor: redactor.clone() }
 }
 
 /// The version that is asked for; an origin of `h2c://` asks for HTTP/2 itself.

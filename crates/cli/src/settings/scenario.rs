@@ -6,6 +6,7 @@ use super::flags::{self, Made};
 use crate::args::{PlanArgs, RunArgs, ScenarioArgs};
 use crate::exit;
 use crate::repeat;
+use crate::repeat::Typed;
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_convert::targets;
 use headway_convert::tools::advice;
@@ -14,7 +15,7 @@ use headway_engine::files;
 use headway_stats::thresholds::{Threshold, ThresholdError, check_steps};
 use headway_workload::Target;
 use headway_workload::arrivals::Logged;
-use headway_workload::redact::Redactor;
+use headway_workload::redact::{Cleared, Redactor};
 use headway_workload::scenario::{Override, Scenario, Surroundings};
 use headway_workload::yaml::comment;
 use std::collections::BTreeMap;
@@ -138,9 +139,9 @@ impl File {
     }
 
     /// What takes the place of values of a file, as given, secrets replaced.
-    pub(super) fn overridden(&self, scenario: &Scenario) -> Vec<String> {
+    pub(super) fn overridden(&self, scenario: &Scenario) -> Vec<Cleared> {
         let values = if self.is_made() { &[][..] } else { &self.values };
-        values.iter().map(|value| scenario.redactor.hide(&value.shown()).into_owned()).collect()
+        values.iter().map(|value| scenario.redactor.clear(&value.shown())).collect()
     }
 
     /// A message without the values of `-H`, any of which may be a secret.
@@ -157,7 +158,7 @@ impl File {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn document(&self, words: &[String]) -> Result<String> {
+    pub fn document(&self, words: &Typed) -> Result<String> {
         let scenario = self.scenario(&[])?;
         let command = repeat::command_as_it_was(&super::hidden(words, &scenario.redactor));
         let mut head = String::new();

@@ -3,6 +3,7 @@
 use super::scenario::{Alternative, File, demands};
 use super::{RunSettings, bounds, flags, load::Load, new_seed, sim};
 use crate::args::{Given, Named, OutputArgs, RunArgs, SearchArgs, Setting};
+use crate::repeat::Typed;
 use crate::settings::is_named;
 use anyhow::{Context as _, Result, bail};
 use headway_base::{Answer, Rate};
@@ -14,7 +15,7 @@ use headway_report::format::{plural, rate, time};
 use headway_stats::search::{Bounds, RateOf};
 use headway_stats::thresholds::check_steps;
 use headway_workload::Shard;
-use headway_workload::redact::Redactor;
+use headway_workload::redact::{Cleared, Redactor};
 use headway_workload::scenario::Override;
 use std::path::PathBuf;
 
@@ -43,7 +44,7 @@ impl SearchSettings {
     ///
     /// # Errors
     /// Whatever the user can mend, in words.
-    pub fn resolve(args: &SearchArgs, words: &[String]) -> Result<SearchSettings> {
+    pub fn resolve(args: &SearchArgs, words: &Typed) -> Result<SearchSettings> {
         if let Some((flag, why)) = args.out_of_place() {
             bail!("{flag}: {why}");
         }
@@ -87,7 +88,7 @@ impl SearchSettings {
                         .with_context(|| format!("--target {}", target.name))?;
                     // All have the same draws.
                     run.load.seed = Some(base.plan.seed);
-                    add((RunSpec { name: target.name.clone(), ..base }, backend, shown, redactor));
+                    add((RunSpec { name: redactor.clear(&target.name), ..base }, backend, shown, redactor));
                 }
             }
         }
@@ -123,10 +124,10 @@ impl SearchSettings {
 }
 
 /// A run, what plays it, its target or model as it is shown, and what hides its secrets.
-type Subject = (RunSpec, Backend, String, Redactor);
+type Subject = (RunSpec, Backend, Cleared, Redactor);
 
 /// A live target.
-fn live(run: &RunArgs, words: &[String]) -> Result<Subject> {
+fn live(run: &RunArgs, words: &Typed) -> Result<Subject> {
     let mut run = run.clone();
     if !is_named(&run.target) && run.load.users.is_none() && run.load.think.is_none() {
         // Trials have rates of their own; with one here, -c is a connection cap and no number of users.
@@ -138,7 +139,7 @@ fn live(run: &RunArgs, words: &[String]) -> Result<Subject> {
 }
 
 /// One of several targets, of one scenario if there is one.
-fn one_of_several(run: &RunArgs, target: &Named, words: &[String]) -> Result<Subject> {
+fn one_of_several(run: &RunArgs, target: &Named, words: &Typed) -> Result<Subject> {
     let mut run = run.clone();
     match run.target.as_str() {
         "" if is_named(&target.url) => {
@@ -215,7 +216,7 @@ fn rates(args: &SearchArgs) -> Result<Bounds> {
 }
 
 /// The scenario's model.
-fn simulated(args: &SearchArgs, run: &RunArgs, words: &[String]) -> Result<Subject> {
+fn simulated(args: &SearchArgs, run: &RunArgs, words: &Typed) -> Result<Subject> {
     let mut file = File::read(&run.target, "{ arrive: { rate: 50/s } }", Alternative::Nothing)?
         .hiding(run.secrets.redactor());
     file.set(&run.set);
@@ -239,7 +240,8 @@ fn simulated(args: &SearchArgs, run: &RunArgs, words: &[String]) -> Result<Subje
     bounded(&load.plan, &model)?;
     let mut base = load.spec(&scenario, words);
     base.shown.notes = run.notes.kept(&scenario.redactor)?;
-    base.shown.proxy = scenario.settings.proxy.as_ref().map(ToString::to_string);
+    base.shown.proxy =
+        scenario.settings.proxy.as_ref().map(|proxy| scenario.redactor.clear_url(&proxy.to_string()));
     let spec = RunSpec {
         scenario: Some(scenario.redacted.clone()),
         limits: bounds::simulated(&scenario.settings),
@@ -247,7 +249,7 @@ fn simulated(args: &SearchArgs, run: &RunArgs, words: &[String]) -> Result<Subje
         ..base
     };
     let name = args.model.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-    let subject = format!("the model{name} of {}", run.target);
+    let subject = scenario.redactor.clear(&format!("the model{name} of {}", run.target));
     let sim = Sim { capped: scenario.settings.connections.is_some(), ..Sim::new(model) };
     Ok((spec, Backend::Sim(Box::new(sim)), subject, scenario.redactor))
 }

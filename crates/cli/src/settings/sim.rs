@@ -5,6 +5,7 @@ use super::study::{self, StudySettings};
 use super::{Load, bounds, flags, new_seed, shard};
 use crate::args::{OutputArgs, SimArgs};
 use crate::repeat;
+use crate::repeat::Typed;
 use anyhow::{Result, anyhow, bail};
 use headway_base::units::nearest;
 use headway_engine::destination::Address;
@@ -80,7 +81,7 @@ fn flagged(file: File, args: &SimArgs) -> File {
 ///
 /// # Errors
 /// Whatever the user can mend, in words.
-pub fn document(args: &SimArgs, words: &[String]) -> Result<String> {
+pub fn document(args: &SimArgs, words: &Typed) -> Result<String> {
     let mut file = read(args)?;
     file.push(args.seed.map(|seed| Override::flag("--seed", "seed", &seed.to_string())));
     file.push(flags::thresholds(&args.demands, None));
@@ -91,7 +92,7 @@ pub fn document(args: &SimArgs, words: &[String]) -> Result<String> {
 ///
 /// # Errors
 /// Whatever the user can mend, in words.
-pub fn asked(args: &SimArgs, words: &[String]) -> Result<SimCommand> {
+pub fn asked(args: &SimArgs, words: &Typed) -> Result<SimCommand> {
     let file = read(args)?;
     let several =
         args.replications.is_some_and(|r| r != 1) || !args.sweeps.is_empty() || args.beside.is_some();
@@ -108,7 +109,7 @@ pub fn asked(args: &SimArgs, words: &[String]) -> Result<SimCommand> {
         let out = fits_a_part(args, &first)?;
         let words = repeat::of_all_shards(&super::hidden(words, &first.redactor));
         let study = study::resolve(&file, &first, args, &words)?;
-        let part = PartOf::new(&study.spec, shard, words, study.scenario.clone());
+        let part = PartOf::new(&study.spec, shard, words.words, study.scenario.clone());
         return Ok(SimCommand::Part(Box::new(PartSettings { study, out, shard, shard_by, part })));
     }
     if several {
@@ -125,8 +126,9 @@ pub fn study_of_part(args: &SimArgs, part: &PartOf) -> Result<StudySettings> {
     let file = flagged(File::of(&args.scenario, part.scenario.clone()), args);
     let first = study::first(&file, args)?;
     modelled(&first, args)?;
+    let typed = Typed { words: part.words.clone(), redactor: first.redactor.clone() };
     // The scenario as it was written: this one has in its comments what was put into it, and would have it twice.
-    Ok(StudySettings { scenario: part.scenario.clone(), ..study::resolve(&file, &first, args, &part.words)? })
+    Ok(StudySettings { scenario: part.scenario.clone(), ..study::resolve(&file, &first, args, &typed)? })
 }
 
 /// Where a part goes, which has no report and no outcome of its own.
@@ -159,12 +161,12 @@ fn fits_a_part(args: &SimArgs, first: &Scenario) -> Result<Address> {
 ///
 /// # Errors
 /// Whatever the user can mend, in words.
-pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
+pub fn simulated(args: &SimArgs, words: &Typed) -> Result<SimSettings> {
     let file = read(args)?;
     run(&file, file.scenario(&[])?, args, words)
 }
 
-fn run(file: &File, scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettings> {
+fn run(file: &File, scenario: Scenario, args: &SimArgs, words: &Typed) -> Result<SimSettings> {
     modelled(&scenario, args)?;
     let mut thresholds = demands(&scenario)?;
     thresholds.extend(args.demands.thresholds.iter().cloned());

@@ -5,6 +5,7 @@ use super::scenario::{File, demands};
 use super::sim::{model, play, seed};
 use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
 use crate::repeat;
+use crate::repeat::Typed;
 use anyhow::{Context as _, Result, bail};
 use headway_base::units::echoed;
 use headway_engine::compare::{FEWEST_REPLICATIONS, REPLICATIONS};
@@ -62,12 +63,7 @@ fn replaced(name: &str, text: &str) -> Option<Override> {
 }
 
 /// Resolves it; `first` is the scenario with the first value of each sweep.
-pub(super) fn resolve(
-    file: &File,
-    first: &Scenario,
-    args: &SimArgs,
-    words: &[String],
-) -> Result<StudySettings> {
+pub(super) fn resolve(file: &File, first: &Scenario, args: &SimArgs, words: &Typed) -> Result<StudySettings> {
     let replications = args.replications.unwrap_or(if args.beside.is_some() { REPLICATIONS } else { 1 });
     if args.beside.is_some() && replications < FEWEST_REPLICATIONS {
         bail!(
@@ -98,7 +94,7 @@ pub(super) fn resolve(
     // The file itself, without the first values, unless it is nothing without them.
     let scenario = file.scenario(&[]).map_or_else(|_| first.redacted.clone(), |own| own.redacted);
     let spec = StudySpec {
-        name: first.name.clone(),
+        name: first.redactor.clear(&first.name),
         command: repeat::command(&super::hidden(words, &first.redactor), seed),
         seed,
         replications,

@@ -2,6 +2,7 @@
 
 use super::{RunSettings, is_named};
 use crate::args::{Beside, Given, OutputArgs, RunArgs, Sweep};
+use crate::repeat::Typed;
 use anyhow::{Context as _, Result, bail};
 use headway_base::units::{echoed, parse_count, parse_rate};
 use headway_base::{Nanos, Rate};
@@ -33,7 +34,7 @@ impl SweepSettings {
     ///
     /// # Errors
     /// Whatever the user can mend, in words.
-    pub fn resolve(args: &RunArgs, sweep: &Sweep, words: &[String]) -> Result<SweepSettings> {
+    pub fn resolve(args: &RunArgs, sweep: &Sweep, words: &Typed) -> Result<SweepSettings> {
         if let Some((flag, why)) = args.out_of_place(Beside::Sweep) {
             bail!("{flag}: {why}");
         }

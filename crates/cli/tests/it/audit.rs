@@ -3,6 +3,7 @@
 use clap::Parser as _;
 use headway_cli::args::{Args, Command};
 use headway_cli::exit;
+use headway_cli::repeat::Typed;
 use headway_cli::settings::{AuditSettings, simulated};
 use headway_engine::{Backend, Control, Error, audit, render};
 use headway_stats::Summary;
@@ -15,7 +16,8 @@ fn audited(arguments: &[&str]) -> Summary {
     let Command::Audit(args) = Args::try_parse_from(&words).expect("they are right").command else {
         panic!("it is an audit")
     };
-    let settings = AuditSettings::resolve(&args, &words).expect("they are right");
+    let settings =
+        AuditSettings::resolve(&args, &Typed { words, ..Typed::default() }).expect("they are right");
     audit::audit(&settings.spec, &mut ()).expect("it can be audited")
 }
 
@@ -89,7 +91,7 @@ fn a_simulated_run_has_neither_dates_nor_bytes() {
     else {
         panic!("it is a simulation")
     };
-    let settings = simulated(&args, &[]).expect("they are right");
+    let settings = simulated(&args, &Typed::default()).expect("they are right");
     let backend = Backend::Sim(Box::new(settings.sim.clone()));
     backend.play(&settings.spec, &Control::default(), &mut []).expect("it can be played");
     let of = |path: &str| {
@@ -115,7 +117,7 @@ fn folders_without_requests_say_what_they_are() {
     let refused = || {
         let words = ["headway", "audit", folder.path().to_str().expect("it is text")];
         let Command::Audit(args) = Args::parse_from(words).command else { panic!("it is an audit") };
-        let settings = AuditSettings::resolve(&args, &[]).expect("they are right");
+        let settings = AuditSettings::resolve(&args, &Typed::default()).expect("they are right");
         let failure: exit::Failure = audit::audit(&settings.spec, &mut ()).expect_err("none").into();
         assert_eq!(failure.code, exit::USAGE);
         exit::in_words(&failure.error)
@@ -263,7 +265,8 @@ fn all_unreadable_rows_are_written_even_of_a_file_that_is_refused() {
     let Command::Audit(args) = Args::try_parse_from(&words).expect("they are right").command else {
         panic!()
     };
-    let settings = AuditSettings::resolve(&args, &words).expect("they are right");
+    let settings = AuditSettings::resolve(&args, &Typed { words: words.to_vec(), ..Typed::default() })
+        .expect("they are right");
     let failure = audit::audit(&settings.spec, &mut ()).expect_err("too many");
     assert!(matches!(failure, Error::Usage(_)), "{failure:?}");
     let rows = std::fs::read_to_string(out).expect("it was written");
@@ -320,7 +323,8 @@ fn pages_are_labels_of_the_files() {
     let Command::Audit(args) = Args::try_parse_from(&words).expect("they are right").command else {
         panic!()
     };
-    let settings = AuditSettings::resolve(&args, &words).expect("they are right");
+    let settings = AuditSettings::resolve(&args, &Typed { words: words.to_vec(), ..Typed::default() })
+        .expect("they are right");
     let failure = audit::audit(&settings.spec, &mut ()).expect_err("no c").to_string();
     assert!(failure.contains("no request has the label 'c'; labels are a, b"), "{failure}");
 }

@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use headway_base::Nanos;
 use headway_cli::args::{Args, Command};
+use headway_cli::repeat::Typed;
 use headway_cli::settings::AuditSettings;
 use headway_engine::audit::Begin;
 use headway_stats::summary::Stream;
@@ -13,7 +14,7 @@ fn resolve(line: &str) -> Result<AuditSettings> {
         ["headway", "audit"].into_iter().chain(line.split(' ')).map(str::to_owned).collect();
     let args = Args::try_parse_from(&words)?;
     let Command::Audit(audit) = args.command else { bail!("not an audit") };
-    AuditSettings::resolve(&audit, &words)
+    AuditSettings::resolve(&audit, &Typed { words, ..Typed::default() })
 }
 
 fn error(line: &str) -> String {

@@ -2,6 +2,7 @@
 
 use clap::Parser as _;
 use headway_cli::args::{Args, Command};
+use headway_cli::repeat::Typed;
 use headway_cli::settings::RunSettings;
 use headway_engine::dry_run;
 
@@ -18,7 +19,7 @@ fn dry_with(scenario: &str, flags: &[&str]) -> String {
     let words = ["headway", "run", path, "--seed", "3", "--dry-run"];
     let args = Args::try_parse_from(words.iter().chain(flags)).unwrap();
     let Command::Run(run) = args.command else { panic!() };
-    let settings = RunSettings::resolve(&run, &[]).unwrap();
+    let settings = RunSettings::resolve(&run, &Typed::default()).unwrap();
     dry_run::text(&settings.load.headline, &settings.spec, &settings.live)
 }
 

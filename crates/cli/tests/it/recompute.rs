@@ -3,6 +3,7 @@
 use clap::Parser as _;
 use headway_base::{Kind, Nanos};
 use headway_cli::args::{Args, Command};
+use headway_cli::repeat::Typed;
 use headway_cli::settings::simulated;
 use headway_engine::{Control, Manifest, Observer, Snapshot, Told, recompute, replay};
 use headway_records::{LogReader, RunFolder};
@@ -18,7 +19,7 @@ fn sessions_of_several_requests_are_counted_again_as_they_were() {
     fs::write(&scenario, text).unwrap();
     let words = ["headway", "sim", scenario.to_str().unwrap(), "--seed", "5", "--out", out.to_str().unwrap()];
     let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
-    let settings = simulated(&args, &[]).unwrap();
+    let settings = simulated(&args, &Typed::default()).unwrap();
     let backend = headway_engine::Backend::Sim(Box::new(settings.sim.clone()));
     let first = backend.play(&settings.spec, &headway_engine::Control::default(), &mut []).unwrap().summary;
     let run = RunFolder::open(&out).unwrap();

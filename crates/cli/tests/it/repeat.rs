@@ -4,7 +4,7 @@ use headway_cli::repeat::{command, read};
 use std::ffi::OsString;
 fn repeat(line: &[&str]) -> String {
     let argv: Vec<OsString> = line.iter().map(OsString::from).collect();
-    command(&read(&argv).words, 7)
+    command(&read(&argv), 7).into()
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use clap::{CommandFactory, Parser};
 use headway_cli::args::{Args, Command};
+use headway_cli::repeat::Typed;
 use headway_cli::settings::SearchSettings;
 
 const SCENARIO: &str = "name: one\nseed: 7\nusers: { arrive: { rate: 50/s } }\njourney: [ { get: / } ]\n\
@@ -11,7 +12,10 @@ const SCENARIO: &str = "name: one\nseed: 7\nusers: { arrive: { rate: 50/s } }\nj
 fn resolve(words: &[&str]) -> Result<SearchSettings> {
     let line = ["headway", "search"].iter().chain(words);
     let Command::Search(search) = Args::try_parse_from(line)?.command else { bail!("not a search") };
-    SearchSettings::resolve(&search, &["headway".to_owned(), "search".to_owned()])
+    SearchSettings::resolve(
+        &search,
+        &Typed { words: vec!["headway".to_owned(), "search".to_owned()], ..Typed::default() },
+    )
 }
 
 fn error(words: &[&str]) -> String {

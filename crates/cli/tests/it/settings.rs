@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use headway_base::Nanos;
 use headway_cli::args::{Args, Command};
+use headway_cli::repeat::Typed;
 use headway_cli::settings::RunSettings;
 use headway_workload::RequestKey;
 use headway_workload::content::{Memory, RenderContext};
@@ -17,7 +18,10 @@ fn resolve(line: &str) -> Result<RunSettings> {
 fn resolve_words(words: &[&str]) -> Result<RunSettings> {
     let args = Args::try_parse_from(["headway", "run"].iter().chain(words))?;
     let Command::Run(run) = args.command else { bail!("not a run") };
-    RunSettings::resolve(&run, &["headway".to_owned(), "run".to_owned()])
+    RunSettings::resolve(
+        &run,
+        &Typed { words: vec!["headway".to_owned(), "run".to_owned()], ..Typed::default() },
+    )
 }
 
 /// The one request of a run against a URL, as it goes out.
@@ -236,7 +240,7 @@ fn bodies_and_credentials_shape_the_request() {
 
 /// What `--print-scenario` prints for a run against a URL or of a file.
 fn printed(line: &str) -> String {
-    resolve(line).unwrap().file.document(&[]).unwrap()
+    resolve(line).unwrap().file.document(&Typed::default()).unwrap()
 }
 
 #[test]
@@ -334,7 +338,10 @@ fn error_of(words: &[&str]) -> String {
     let typed: Vec<String> = ["headway", "run"].iter().chain(words).map(|word| (*word).to_owned()).collect();
     let args = Args::try_parse_from(&typed).unwrap();
     let Command::Run(run) = args.command else { panic!("not a run") };
-    format!("{:#}", RunSettings::resolve(&run, &typed).expect_err("it is refused"))
+    format!(
+        "{:#}",
+        RunSettings::resolve(&run, &Typed { words: typed, ..Typed::default() }).expect_err("it is refused")
+    )
 }
 
 #[test]
@@ -364,7 +371,7 @@ fn a_rate_with_a_cap_is_said_to_be_in_total() {
 fn user_and_password_become_a_header_that_does_not_show() {
     let settings = resolve("h --user me:p4ssw0rd").unwrap();
     assert!(sent(&settings).contains("Authorization: Basic bWU6cDRzc3cwcmQ=\r\n"), "{}", sent(&settings));
-    let shown = settings.file.document(&[]).unwrap();
+    let shown = settings.file.document(&Typed::default()).unwrap();
     assert!(!shown.contains("p4ssw0rd") && !shown.contains("bWU6cDRzc3cwcmQ="), "{shown}");
     for line in ["h --user me", "h --user me:p4ssw0rd -H Authorization:x"] {
         assert!(error(line).contains("write NAME:PASSWORD") && !error(line).contains("p4ss"), "{line}");

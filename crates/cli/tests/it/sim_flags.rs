@@ -2,6 +2,7 @@
 
 use clap::Parser as _;
 use headway_cli::args::{Args, Command};
+use headway_cli::repeat::Typed;
 use headway_cli::settings::asked;
 use std::fs;
 
@@ -17,7 +18,7 @@ fn error(model: &str, flags: &[&str]) -> String {
         Err(error) => return error.to_string(),
     };
     let Command::Sim(args) = args.command else { unreachable!() };
-    format!("{:#}", asked(&args, &[]).expect_err("it is refused"))
+    format!("{:#}", asked(&args, &Typed::default()).expect_err("it is refused"))
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn what_never_ends_is_not_read() {
     assert!(said.contains("/dev/zero") && said.contains("it is a device"), "{said}");
     let args = Args::parse_from(["headway", "sim", "/dev/zero"]);
     let Command::Sim(args) = args.command else { unreachable!() };
-    let said = format!("{:#}", asked(&args, &[]).expect_err("it is refused"));
+    let said = format!("{:#}", asked(&args, &Typed::default()).expect_err("it is refused"));
     assert!(said.contains("the scenario /dev/zero cannot be read: it is a device"), "{said}");
 }
 

@@ -4,6 +4,7 @@ use clap::Parser as _;
 use headway_cli::args::Args;
 use headway_cli::commands::dispatch;
 use headway_cli::exit::USAGE;
+use headway_cli::repeat::Typed;
 use std::fs;
 
 #[test]
@@ -24,7 +25,7 @@ fn outputs_that_meet_are_refused_before_anything_is_played_or_written() {
         let (scenario, one_at, other_at) = (at("s.yaml"), at(one_at), at(other_at));
         let mut words = vec!["headway", "sim", &scenario, "--quiet", one, &one_at, other, &other_at];
         words.extend(several.then_some("--replications=2"));
-        let failure = dispatch(Args::parse_from(&words), &[]).expect_err("they meet");
+        let failure = dispatch(Args::parse_from(&words), &Typed::default()).expect_err("they meet");
         let said = failure.error.to_string();
         assert_eq!(failure.code, USAGE, "{said}");
         assert!(said.contains(&format!("{one} {one_at}")), "{said}");

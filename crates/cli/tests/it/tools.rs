@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::Parser as _;
 use headway_cli::args::{Args, Command};
+use headway_cli::repeat::Typed;
 use headway_cli::settings::RunSettings;
 use headway_convert::tools::{ALL, Meaning, Row, Takes, Tool, translate};
 
@@ -45,7 +46,8 @@ fn every_option_with_an_equivalent_makes_a_command_that_runs() {
             // And what names another host is of no use to this target.
             let elsewhere = !args.resolve.is_empty() || !args.connect_to.is_empty();
             if !reads && !elsewhere {
-                let settings = RunSettings::resolve(&args, &made.words);
+                let settings =
+                    RunSettings::resolve(&args, &Typed { words: made.words.clone(), ..Typed::default() });
                 settings.unwrap_or_else(|error| panic!("{}: {error:#}", made.line()));
                 resolved += 1;
             }

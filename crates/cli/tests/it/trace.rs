@@ -5,6 +5,7 @@
 use clap::Parser as _;
 use headway_base::Nanos;
 use headway_cli::args::{Args, Command};
+use headway_cli::repeat::Typed;
 use headway_cli::settings::RunSettings;
 use headway_engine::Manifest;
 use headway_records::{LogReader, LogWriter};
@@ -22,7 +23,10 @@ fn recorded() -> PathBuf {
 fn resolve(words: &[&str]) -> anyhow::Result<RunSettings> {
     let args = Args::try_parse_from(["headway", "run"].iter().chain(words))?;
     let Command::Run(run) = args.command else { anyhow::bail!("not a run") };
-    RunSettings::resolve(&run, &["headway".to_owned(), "run".to_owned()])
+    RunSettings::resolve(
+        &run,
+        &Typed { words: vec!["headway".to_owned(), "run".to_owned()], ..Typed::default() },
+    )
 }
 
 fn plan(trace: &str) -> Plan {

@@ -8,6 +8,7 @@ use headway_base::{Lateness, Nanos, Rate};
 use headway_stats::audit::QuantileRule;
 use headway_stats::summary::Stream;
 use headway_workload::Process;
+use headway_workload::redact::{Cleared, Redactor};
 use std::path::PathBuf;
 
 /// What an audit is.
@@ -56,7 +57,7 @@ pub struct AuditSpec {
     /// What else is written.
     pub exports: Exports,
     /// The command that repeats the audit.
-    pub command: String,
+    pub command: Cleared,
 }
 
 /// Files that an audit writes on its way, each new; none of those that are none.
@@ -126,7 +127,7 @@ impl AuditSpec {
             dispersion: Dispersion::Cov,
             seed: 1,
             exports: Exports::default(),
-            command: String::new(),
+            command: Cleared::default(),
         }
     }
 
@@ -150,12 +151,13 @@ impl AuditSpec {
     }
 
     /// The files in a few words.
-    pub(super) fn names(&self) -> String {
-        match self.files.as_slice() {
+    pub(super) fn names(&self) -> Cleared {
+        let names = match self.files.as_slice() {
             [one] => one.display().to_string(),
             [first, more @ ..] => format!("{} and {} more", first.display(), more.len()),
             [] => String::new(),
-        }
+        };
+        Redactor::default().clear(&names)
     }
 }
 

@@ -8,11 +8,13 @@ use anyhow::anyhow;
 use headway_base::units::nearest;
 use headway_report::format::{chosen_time, count};
 use headway_stats::comparison::{Difference, Incomparable};
+use headway_stats::summary::PlanSummary;
 use headway_stats::summary::Source;
+use headway_workload::redact::Cleared;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What users noted, by key.
-type Notes = BTreeMap<String, String>;
+type Notes = BTreeMap<Cleared, Cleared>;
 
 /// In what two runs may differ: parts of a plan.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +114,7 @@ pub(super) fn look(
     if let (Some(base), Some(other)) = (&a.run.target, &b.run.target)
         && base != other
     {
-        let (base, other) = (base.clone(), other.clone());
+        let (base, other) = (base.to_string(), other.to_string());
         differs.push(Difference { what: "target".into(), base, other });
     }
     // The arrivals of a log do not depend on the seed.
@@ -145,8 +147,8 @@ pub fn differences(base: &Recorded, other: &Recorded) -> Vec<Difference> {
     };
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "as the target prefers".into());
     differ("HTTP", [word(&a.http), word(&b.http)]);
-    let proxy = |proxy: &Option<String>| proxy.clone().unwrap_or_else(|| "none".into());
-    differ("proxy", [proxy(&a.proxy), proxy(&b.proxy)]);
+    let proxy = |asked: &PlanSummary| asked.proxy.as_deref().unwrap_or("none").to_owned();
+    differ("proxy", [proxy(a), proxy(b)]);
     if let (Some(x), Some(y)) = (a.warmup_s, b.warmup_s)
         && (base.plan.is_none() || other.plan.is_none())
     {
@@ -163,9 +165,10 @@ pub fn differences(base: &Recorded, other: &Recorded) -> Vec<Difference> {
 
 /// Notes that only one has, or that differ.
 pub(crate) fn of_notes(a: &Notes, b: &Notes) -> Vec<Difference> {
-    let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-    let of = |one: &Notes, key: &String| one.get(key).cloned().unwrap_or_else(|| "none".into());
+    let keys: BTreeSet<&Cleared> = a.keys().chain(b.keys()).collect();
+    let of =
+        |one: &Notes, key: &Cleared| one.get(key).map_or_else(|| "none".to_owned(), |note| note.to_string());
     let all =
-        keys.into_iter().map(|key| Difference { what: key.clone(), base: of(a, key), other: of(b, key) });
+        keys.into_iter().map(|key| Difference { what: key.to_string(), base: of(a, key), other: of(b, key) });
     all.filter(|difference| difference.base != difference.other).collect()
 }

@@ -21,6 +21,7 @@ use headway_stats::comparison::{
 };
 use headway_stats::study::{Parameter, Point, Study};
 use headway_stats::summary::NotComputed;
+use headway_workload::redact::Cleared;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +35,7 @@ pub struct CompareSpec {
     /// In what the runs may differ.
     pub across: Across,
     /// The command that repeats it, secrets replaced.
-    pub command: String,
+    pub command: Cleared,
 }
 
 /// Compares what the specification names.
@@ -55,7 +56,7 @@ pub fn compare_recorded(spec: &CompareSpec, watch: &mut dyn Watch) -> Result<Com
 /// See [`compare_recorded`].
 pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Comparison, Error> {
     steps_are_known(loaded, &spec.conditions)?;
-    let notes = loaded.iter().flat_map(|one| one.run.notes.keys()).map(String::as_str).collect();
+    let notes = loaded.iter().flat_map(|one| one.run.notes.keys()).map(|note| note.as_str()).collect();
     spec.across.is_known(&notes, &[])?;
     let nothing = NotComputed::default();
     let mut of_points: Vec<OfPoints<'_>> = Vec::new();

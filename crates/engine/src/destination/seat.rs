@@ -479,7 +479,7 @@ pub(super) mod tests {
     }
 
     fn manifest(plan: Plan) -> Manifest {
-        Manifest::new(&RunSpec::new("test", plan, 4), Some("http://127.0.0.1:9/"), None, 0)
+        Manifest::new(&RunSpec::new("test", plan, 4), Some(&"http://127.0.0.1:9/".into()), None, 0)
     }
 
     fn shard(i: u32) -> Shard {

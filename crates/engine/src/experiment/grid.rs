@@ -11,6 +11,7 @@ use headway_stats::steady::{apart, paired};
 use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, SCHEMA, Study};
 use headway_stats::summary::evidence::{NotCompared, Remark};
 use headway_stats::summary::{Evidence, Infinite, PlanSummary};
+use headway_workload::redact::Cleared;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,9 +19,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct StudySpec {
     /// Name of the scenario.
-    pub name: String,
+    pub name: Cleared,
     /// The command that repeats it, secrets replaced.
-    pub command: String,
+    pub command: Cleared,
     /// Seed of the first replication of every point.
     pub seed: u64,
     /// How often each point is played; at least 1.
@@ -40,7 +41,7 @@ pub struct StudySpec {
     /// A recorded run that the points are compared with.
     pub beside: Option<Arc<Loaded>>,
     /// What the user noted of it, secrets replaced.
-    pub notes: BTreeMap<String, String>,
+    pub notes: BTreeMap<Cleared, Cleared>,
 }
 
 /// All points in one round.
@@ -310,8 +311,8 @@ mod tests {
         let limits = crate::RunSpec::new("s", plan.clone(), 1_000).limits;
         let play = Play { plan, limits, model: scenario.model().unwrap().clone() };
         StudySpec {
-            name: "s".to_owned(),
-            command: String::new(),
+            name: "s".into(),
+            command: Cleared::default(),
             seed: 7,
             replications: 23,
             parameters: Vec::new(),

@@ -15,6 +15,7 @@ use headway_stats::comparison::{
     Rounds, compare_rounds,
 };
 use headway_stats::summary::LoadVerdict;
+use headway_workload::redact::{Cleared, Redactor};
 use std::path::PathBuf;
 
 /// What is played.
@@ -32,7 +33,7 @@ pub struct RoundsSpec<'a> {
     /// Where run folders go, `round-1-target-1` ... by the order of `sides`; none: nothing is kept.
     pub folder: Option<PathBuf>,
     /// The command that repeats it, secrets replaced.
-    pub command: String,
+    pub command: Cleared,
 }
 
 /// One of those that are compared.
@@ -40,7 +41,7 @@ pub struct Contender {
     /// What it is called.
     pub name: String,
     /// Where its load goes, secrets replaced; none of models.
-    pub target: Option<String>,
+    pub target: Option<Cleared>,
     /// What plays it.
     pub backend: Backend,
 }
@@ -115,7 +116,7 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
         for &place in &places {
             let side = &spec.sides[place];
             let mut run = (spec.run)(round.seed)?;
-            run.name = format!("round-{}-{}", r + 1, side.name);
+            run.name = Redactor::default().clear(&format!("round-{}-{}", r + 1, side.name));
             // A URL is no name of a folder.
             let own = format!("round-{}-target-{}", r + 1, place + 1);
             run.keep =
@@ -175,7 +176,8 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
     }
     let obstacles = |other: usize| -> Vec<Incomparable> { invalid([0, other], [&runs[0], &runs[other]]) };
     let differs = |other: usize| -> Vec<Difference> {
-        let [base, other] = [&runs[0], &runs[other]].map(|run| run.target.clone().unwrap_or_default());
+        let [base, other] =
+            [&runs[0], &runs[other]].map(|run| run.target.as_deref().unwrap_or_default().to_owned());
         if base == other { Vec::new() } else { vec![Difference { what: "target".into(), base, other }] }
     };
     let comparison = compare_rounds(runs.clone(), &whole, &obstacles, &differs, spec.conditions);
@@ -221,7 +223,7 @@ mod tests {
             seed,
             conditions: &["p(50) slower by 1%".parse().unwrap()],
             folder: None,
-            command: String::new(),
+            command: Cleared::default(),
         };
         super::rounds(&spec, &Control::default(), &mut ()).unwrap().comparison
     }

@@ -31,7 +31,7 @@ pub(super) fn plan() -> Plan {
 pub(super) fn manifest(index: u32) -> Manifest {
     let plan = Plan { shard: Shard::new(index, COUNT).unwrap(), ..plan() };
     let spec = crate::RunSpec::new("made-up", plan, 1_000);
-    Manifest::new(&spec, Some("http://127.0.0.1/"), Some(1), 1_700_000_000_000_000_000)
+    Manifest::new(&spec, Some(&"http://127.0.0.1/".into()), Some(1), 1_700_000_000_000_000_000)
 }
 
 /// The records of a shard, in the order in which they ended.
@@ -550,7 +550,7 @@ fn shards_of_a_study_are_watched_while_one_is_alive_or_may_come() {
 fn shards_of_another_target_are_refused() {
     let at = destination(0..COUNT);
     let mut other = manifest(1);
-    other.asked.target = Some("http://127.0.0.2/".to_owned());
+    other.asked.target = Some("http://127.0.0.2/".into());
     fs::remove_dir_all(at.path().join("1")).unwrap();
     write(&at.path().join("1"), &other, &rows(1), 100);
     let folders: Vec<PathBuf> = (0..COUNT).map(|i| at.path().join(i.to_string())).collect();

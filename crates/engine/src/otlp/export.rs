@@ -186,11 +186,11 @@ fn resource(spec: &RunSpec, instance: u64) -> Vec<(String, String)> {
         ("service.name", "headway".to_owned()),
         ("service.version", env!("CARGO_PKG_VERSION").to_owned()),
         ("service.instance.id", format!("{instance:016x}")),
-        ("headway.run.name", spec.name.clone()),
+        ("headway.run.name", spec.name.to_string()),
         ("headway.run.seed", plan.seed.to_string()),
     ];
     let shard = (plan.shard != Shard::WHOLE).then(|| ("headway.run.shard", plan.shard.to_string()));
-    let notes = shown.notes.iter().map(|(key, value)| (format!("headway.note.{key}"), value.clone()));
+    let notes = shown.notes.iter().map(|(key, value)| (format!("headway.note.{key}"), value.to_string()));
     own.into_iter().chain(shard).map(|(key, value)| (key.to_owned(), value)).chain(notes).collect()
 }
 

@@ -260,7 +260,7 @@ pub struct Ran {
     pub plan: Plan,
     /// By arrival.
     pub records: Vec<Record>,
-    /// Those that were given back.
+    /// Each time that one was sent that was given back.
     pub attempts: Vec<Record>,
     pub starts: Vec<Start>,
     pub report: RunReport,

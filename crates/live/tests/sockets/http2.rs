@@ -235,8 +235,17 @@ fn what_a_goaway_leaves_out_is_sent_again() {
             let load = Load { rate: 1_000.0, length: Nanos::from_millis(4), ..Load::default() };
             let load = Load { request: request(method, "/", b"body".to_vec()), ..load };
             let ran = over_http2(load).patience(2_000).run(&target.address).all(Outcome::Ok);
-            assert_eq!((ran.records.len(), ran.attempts.len(), opened(&ran)), (4, 3, 2));
-            for attempt in &ran.attempts {
+            assert_eq!((ran.records.len(), ran.attempts.len(), opened(&ran)), (4, 6, 2));
+            // Each was sent twice: it came back, and was answered.
+            for last in ran.attempts.iter().filter(|row| row.attempt == 1) {
+                let row = ran.records.iter().find(|r| r.k == last.k).unwrap();
+                assert_eq!(
+                    (last.outcome, last.done, last.connection),
+                    (Outcome::Ok, row.done, row.connection)
+                );
+                assert!(last.sent.get() > row.sent.get(), "{last:?}");
+            }
+            for attempt in ran.attempts.iter().filter(|row| row.attempt == 0) {
                 assert_eq!(attempt.outcome, Outcome::RefusedStream);
                 let row = ran.records.iter().find(|r| r.k == attempt.k).unwrap();
                 assert_eq!((row.started, row.sent), (attempt.started, attempt.sent));
@@ -255,11 +264,11 @@ fn refused_streams_are_sent_again_and_at_last_an_outcome_of_their_own() {
         let ran = over_http2(Load::of(12)).run(&target.address);
         let outcomes = ran.outcomes();
         assert!(outcomes[&Outcome::Ok] >= 10, "{outcomes:?}");
-        assert!(ran.attempts.len() >= 6 && opened(&ran) >= 2, "{} {}", ran.attempts.len(), opened(&ran));
+        assert!(ran.attempts.len() >= 12 && opened(&ran) >= 2, "{} {}", ran.attempts.len(), opened(&ran));
         // All of them do.
         let target = by_hand(move |_, stream| (refused(stream), false));
         let ran = over_http2(Load::of(12)).run(&target.address).all(Outcome::RefusedStream);
-        assert_eq!(ran.says("REFUSED_STREAM").attempts.len(), 24);
+        assert_eq!(ran.says("REFUSED_STREAM").attempts.len(), 36);
     });
 }
 

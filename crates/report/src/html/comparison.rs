@@ -82,7 +82,7 @@ fn curves(page: &mut Markup, comparison: &Comparison) {
 }
 
 fn again(page: &mut Markup, comparison: &Comparison, style: &Style) {
-    let Some(command) = style.repeat.as_ref().or(comparison.command.as_ref()) else { return };
+    let Some(command) = style.repeat.as_deref().or(comparison.command.as_deref()) else { return };
     page.section("again", "How to repeat it");
     page.element("pre", "command", command).raw("</section>\n");
 }

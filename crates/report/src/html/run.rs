@@ -93,8 +93,8 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
     if let Some(plan) = &summary.plan {
         let span = |name, value: Option<f64>| value.map(|value| (name, time(value)));
         let counted = |name, value: Option<u64>| value.map(|value| (name, count(value)));
-        let worded = |name, value: &Option<String>| value.clone().map(|value| (name, value));
-        pairs.extend(worded("target", &plan.target));
+        let worded = |name, value: Option<&str>| value.map(|value| (name, value.to_owned()));
+        pairs.extend(worded("target", plan.target.as_deref()));
         let name = match words::kind(summary) {
             Kind::Open | Kind::Sessions => "arrival process",
             Kind::Closed | Kind::FixedWork | Kind::Connecting => "kind of load",
@@ -136,16 +136,16 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
         pairs.extend(plan.log.as_ref().map(|log| ("log", words::plan::log(log))));
         let new = plan.new_connections.then(|| "a new one for each request".to_owned());
         pairs.extend(new.map(|new| ("connections", new)));
-        pairs.extend(worded("think time", &plan.think));
+        pairs.extend(worded("think time", plan.think.as_deref()));
         pairs.extend(counted("connection cap", plan.connections));
-        pairs.extend(worded("version of HTTP", &plan.http));
-        pairs.extend(worded("proxy", &plan.proxy));
+        pairs.extend(worded("version of HTTP", plan.http.as_deref()));
+        pairs.extend(worded("proxy", plan.proxy.as_deref()));
         pairs.extend(span("name read again every", plan.dns_refresh_s));
         pairs.extend(counted("requests at once on a connection", plan.streams.map(u64::from)));
-        pairs.extend(worded("answer", &plan.answer));
+        pairs.extend(worded("answer", plan.answer.as_deref()));
         pairs.extend(plan.spread.then(|| ("spread", "over as many connections as there may be".to_owned())));
         pairs.extend(plan.threads.map(|threads| ("worker threads", threads.to_string())));
-        pairs.extend(worded("shard", &plan.shard));
+        pairs.extend(worded("shard", plan.shard.as_deref()));
         pairs.extend(
             [
                 span("timeout", plan.timeout_s),

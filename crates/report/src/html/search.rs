@@ -30,7 +30,7 @@ fn of_several(searched: &Searched, style: &Style) -> Vec<u8> {
         page.element("p", tone_class(sentence.tone), &sentence.text);
     }
     page.raw("</section>\n");
-    again(&mut page, searched.seed, searched.command.as_ref(), style);
+    again(&mut page, searched.seed, searched.command.as_deref(), style);
     page.raw("</main>\n");
     footer(&mut page);
     page.raw("</body>\n</html>\n");
@@ -73,7 +73,7 @@ fn of_one(found: &Found, style: &Style) -> Vec<u8> {
     for part in [limits(found), trials(found)].iter().flatten() {
         section(&mut page, part);
     }
-    again(&mut page, found.seed, found.command.as_ref(), style);
+    again(&mut page, found.seed, found.command.as_deref(), style);
     page.raw("</main>\n");
     footer(&mut page);
     data(&mut page, "search", found);
@@ -91,13 +91,13 @@ fn has_curve(found: &Found) -> bool {
     rates.len() > 1
 }
 
-fn again(page: &mut Markup, seed: u64, command: Option<&String>, style: &Style) {
+fn again(page: &mut Markup, seed: u64, command: Option<&str>, style: &Style) {
     page.section("again", "How to repeat it");
     let mut pairs: Vec<(&str, String)> = vec![("seed", seed.to_string())];
     pairs.extend(style.folder.clone().map(|folder| ("folder", folder)));
     pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
     page.pairs(&pairs);
-    if let Some(command) = style.repeat.as_ref().or(command) {
+    if let Some(command) = style.repeat.as_deref().or(command) {
         page.element("pre", "command", command);
         if let Some(hidden) = crate::words::hidden(command) {
             page.element("p", "faint", &format!("Hidden: {hidden}."));

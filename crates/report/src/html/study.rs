@@ -234,7 +234,7 @@ fn again(page: &mut Markup, study: &Study, style: &Style) {
     pairs.extend(style.folder.clone().map(|folder| ("run folder", folder)));
     pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
     page.pairs(&pairs);
-    match style.repeat.as_ref().or(study.command.as_ref()) {
+    match style.repeat.as_deref().or(study.command.as_deref()) {
         Some(command) => {
             page.element("pre", "command", command);
             if let Some(hidden) = crate::words::hidden(command) {

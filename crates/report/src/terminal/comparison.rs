@@ -38,7 +38,7 @@ pub(crate) fn render(comparison: &Comparison, style: &Style) -> Vec<u8> {
             page.marked(2, "- ", tone, &text);
         }
     }
-    if let Some(known) = style.repeat.as_ref().or(comparison.command.as_ref()) {
+    if let Some(known) = style.repeat.as_deref().or(comparison.command.as_deref()) {
         page.heading("Again");
         machine::to_repeat(&mut page, known);
     }

@@ -23,7 +23,7 @@ pub(crate) fn render(searched: &Searched, style: &Style) -> Vec<u8> {
         for sentence in searched.targets.iter().flat_map(of_target) {
             page.marked(2, "", sentence.tone, &sentence.text);
         }
-        again(&mut page, searched.seed, searched.command.as_ref(), style);
+        again(&mut page, searched.seed, searched.command.as_deref(), style);
         return page.finish();
     };
     let name = if found.name.is_empty() { "unnamed" } else { &found.name };
@@ -38,14 +38,14 @@ pub(crate) fn render(searched: &Searched, style: &Style) -> Vec<u8> {
     for section in [limits(found), trials(found)].iter().flatten() {
         content::section(&mut page, section);
     }
-    again(&mut page, found.seed, found.command.as_ref(), style);
+    again(&mut page, found.seed, found.command.as_deref(), style);
     page.finish()
 }
 
-fn again(page: &mut Page, seed: u64, command: Option<&String>, style: &Style) {
+fn again(page: &mut Page, seed: u64, command: Option<&str>, style: &Style) {
     page.heading("Again");
     page.labelled("seed", Tone::Plain, &seed.to_string());
-    if let Some(known) = style.repeat.as_ref().or(command) {
+    if let Some(known) = style.repeat.as_deref().or(command) {
         machine::to_repeat(page, known);
     }
     if let Some(folder) = &style.folder {

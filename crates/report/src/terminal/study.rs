@@ -176,7 +176,7 @@ fn sentences(page: &mut Page, title: &str, all: Vec<Sentence>) {
 fn again(page: &mut Page, study: &Study, style: &Style) {
     page.heading("Again");
     page.labelled("seed", Tone::Plain, &study.seed.to_string());
-    if let Some(known) = style.repeat.as_ref().or(study.command.as_ref()) {
+    if let Some(known) = style.repeat.as_deref().or(study.command.as_deref()) {
         machine::to_repeat(page, known);
     }
     if let Some(folder) = &style.folder {

@@ -117,12 +117,12 @@ pub fn advice(kind: KnownFailure) -> &'static str {
 
 /// What is the same for all requests of a row: its text, or the limit that they met.
 pub fn reason(row: &FailureReason) -> Cow<'_, str> {
-    row.limit.map_or(Cow::from(&row.reason), |limit| limit_met(limit, row).into())
+    row.limit.map_or(Cow::from(row.reason.as_str()), |limit| limit_met(limit, row).into())
 }
 
 /// The reason of one of them with what it met.
 pub fn example(row: &FailureReason) -> Cow<'_, str> {
-    row.limit.map_or(Cow::from(&row.example), |limit| limit_met(limit, row).into())
+    row.limit.map_or(Cow::from(row.example.as_str()), |limit| limit_met(limit, row).into())
 }
 
 fn limit_met(limit: LimitMet, row: &FailureReason) -> String {

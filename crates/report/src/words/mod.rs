@@ -348,12 +348,12 @@ pub const ONE_SHARD: &str = "these numbers are one shard's, which judges no thre
 /// The command that repeats the run. The seed is added where the known command leaves it to chance; reading another
 /// tool's file has none.
 pub fn repeat(summary: &Summary, style: &crate::Style) -> Option<String> {
-    let known = style.repeat.as_ref().or(summary.command.as_ref())?;
+    let known = style.repeat.as_deref().or(summary.command.as_deref())?;
     match summary.seed {
         Some(seed) if style.repeat.is_none() && !known.contains("--seed") => {
             Some(format!("{known} --seed {seed}"))
         }
-        _ => Some(known.clone()),
+        _ => Some(known.to_owned()),
     }
 }
 

@@ -33,6 +33,10 @@ fn number_missing(why: &Why) -> Option<String> {
         Why::OneSide { needed, n } => {
             format!("fewer than {} observations on one side (n = {})", chosen(needed), count(n))
         }
+        Why::FewIndependent { independent, needed, requests } => format!(
+            "requests depend on each other: those beyond it are worth {independent:.1} independent ones, {needed:.0} are needed; about {} requests would do",
+            count(requests)
+        ),
         Why::ShortWork { took, needed } => format!(
             "the work took only {took:.0} mean response times; {needed:.0} are needed: send more requests (-n)"
         ),

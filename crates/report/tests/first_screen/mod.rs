@@ -50,8 +50,8 @@ fn no_run_takes_more_than_a_screen() {
         fail(s, &["check"]);
         let reason = |i: usize| FailureReason {
             outcome: "check".into(),
-            reason: format!("{i} {}", "long ".repeat(60)),
-            example: format!("{i} {}", "long ".repeat(90)),
+            reason: headway_redact::Redactor::default().clear(&format!("{i} {}", "long ".repeat(60))),
+            example: headway_redact::Redactor::default().clear(&format!("{i} {}", "long ".repeat(90))),
             n: 5 / n.min(5) as u64,
             ..FailureReason::default()
         };

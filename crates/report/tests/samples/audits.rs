@@ -96,8 +96,8 @@ pub(super) fn foreign(name: &str, n: u64, rate: f64, cov: f64, audit: Audit) -> 
     Summary {
         schema: SCHEMA.into(),
         source: Source::Import,
-        name: name.into(),
-        command: Some(format!("headway audit {name}")),
+        name: headway_redact::Redactor::default().clear(name),
+        command: Some(headway_redact::Redactor::default().clear(&format!("headway audit {name}"))),
         verdict: Verdict { pattern: Pattern::Independent, ..Verdict::default() },
         measured: Measured { to_s: length, n, ..Measured::default() },
         arrivals,

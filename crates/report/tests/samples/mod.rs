@@ -68,8 +68,9 @@ pub fn hostile() -> Summary {
     let mut summary = saturated();
     let attack = "</script><script>alert(1)</script><!-- \u{2028}\u{2029} & \"'><img src=x onerror=alert(2)> \
                   \x1b[2J\x07\u{202e}\0 ]]>";
-    summary.name = format!("{attack}{}", "w".repeat(300));
-    summary.command = Some(format!("headway run '{attack}' -H \"{}\"", "y".repeat(400)));
+    let gate = headway_redact::Redactor::default();
+    summary.name = gate.clear(&format!("{attack}{}", "w".repeat(300)));
+    summary.command = Some(gate.clear(&format!("headway run '{attack}' -H \"{}\"", "y".repeat(400))));
     summary.started_at = Some(attack.into());
     let plan = summary.plan.as_mut().expect("the sample has a plan");
     plan.target = Some(attack.into());
@@ -126,7 +127,7 @@ pub fn hostile() -> Summary {
         status: Some(u16::MAX),
         kind: Some(KnownFailure::MissingVariable),
         reason: attack.into(),
-        example: attack.repeat(3),
+        example: headway_redact::Redactor::default().clear(&attack.repeat(3)),
         n: u64::MAX / 4,
         ..FailureReason::default()
     };

@@ -25,7 +25,8 @@ fn computed(name: &'static str) -> Summary {
         // 1: no request ended ok.
         assert!([0, 1, 98, 99].contains(&code), "{name}: exit code {code}");
         let mut summary = headway_report::parse(&std::fs::read(document).expect(name)).expect(name);
-        summary.command = Some(format!("headway sim {name}.yaml --seed 42"));
+        summary.command =
+            Some(headway_redact::Redactor::default().clear(&format!("headway sim {name}.yaml --seed 42")));
         summary
     });
     summary.clone()
@@ -36,7 +37,8 @@ fn live(name: &'static str, command: &str) -> Summary {
     let mut summary = computed(name);
     summary.source = Source::Live;
     summary.simulation = None;
-    summary.command = Some(format!("headway run {command} --seed 42"));
+    summary.command =
+        Some(headway_redact::Redactor::default().clear(&format!("headway run {command} --seed 42")));
     summary.started_at = Some("2026-03-14T09:26:53Z".into());
     summary.generator = Some(generator(0.08));
     transferred(&mut summary);
@@ -99,8 +101,8 @@ pub fn failed() -> Summary {
         outcome: outcome.into(),
         status: Some(status),
         kind,
-        reason: reason.into(),
-        example: format!("{reason}{got}"),
+        reason: headway_redact::Redactor::default().clear(reason),
+        example: headway_redact::Redactor::default().clear(&format!("{reason}{got}")),
         n,
         ..FailureReason::default()
     };

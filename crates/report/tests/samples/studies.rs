@@ -234,7 +234,9 @@ pub fn study_interrupted() -> Study {
 pub fn study_hostile() -> Study {
     let attack = "</script><img src=x onerror=\"alert(1)\">\x1b[2J\u{202e}\u{2028}";
     let mut study = study_models();
-    (study.name, study.command) = (attack.repeat(3), Some(format!("headway sim '{attack}'")));
+    let gate = headway_redact::Redactor::default();
+    (study.name, study.command) =
+        (gate.clear(&attack.repeat(3)), Some(gate.clear(&format!("headway sim '{attack}'"))));
     study.parameters[0].values[2] = attack.into();
     study.points[2].values[0] = attack.into();
     study.points[2].remarks = vec![Remark::NotJudged { threshold: attack.into() }.into()];

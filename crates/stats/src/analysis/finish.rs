@@ -49,7 +49,7 @@ impl Analysis {
         if let Some(delays) = delays {
             delays.finish(take);
         }
-        let effect = self.effect(&facts);
+        let mut effect = self.effect(&facts);
         self.streams.drain_all(self.setup.plan.as_ref());
 
         let until = self.until(&facts);
@@ -60,6 +60,10 @@ impl Analysis {
         }
         // Twenty segments of one transient are no twenty samples.
         let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
+        if let Some(effect) = &mut effect {
+            let response = self.response(filled);
+            effect.leave_bounds(|p| response.is_no_bound(p));
+        }
         let stay = departures::forgiven(&self.requests, self.setup.tolerances.lateness).length();
         let mut summary = self.head(&facts, until, stay);
         if self.arrivals.compares {
@@ -121,6 +125,12 @@ impl Analysis {
         let place = if here == Some(false) { Place::Elsewhere } else { Place::PerhapsHere };
         let tolerance = Tolerance { share: self.setup.tolerances.effect, ..Tolerance::default() };
         self.effect.take()?.finish(place, &tolerance)
+    }
+
+    /// The response times of all requests, those that were given up as lower bounds.
+    fn response(&self, filled: usize) -> Sample {
+        let r = &self.requests;
+        Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled)
     }
 
     /// Why it cannot.
@@ -200,7 +210,7 @@ impl Analysis {
     ) {
         const NS: f64 = 1e9;
         let r = &self.requests;
-        let response = Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled);
+        let response = self.response(filled);
         let service = Sample::new(&[&r.service], &[&r.service_censored], filled);
         let asked = self.setup.percentiles.as_slice();
         let mut spread = |sample: &Sample, unit, path| sample.spread_with(asked, unit, path, missing);

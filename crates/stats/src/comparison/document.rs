@@ -3,6 +3,7 @@
 
 use super::condition::Condition;
 use crate::summary::{CurvePoint, Interval, LoadVerdict, NotComputed, Source, Stated, Units, Why};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ pub struct Comparison {
     /// Units of all numbers.
     pub units: Units,
     /// The command line that produced this.
-    pub command: Option<String>,
+    pub command: Option<Cleared>,
     /// How the intervals came about.
     pub method: Method,
     /// Confidence with which all intervals of the rows hold together.
@@ -88,7 +89,7 @@ pub struct Compared {
     /// Seed of its plan.
     pub seed: Option<u64>,
     /// Where the load went.
-    pub target: Option<String>,
+    pub target: Option<Cleared>,
     /// When it began, RFC 3339.
     pub started_at: Option<String>,
     /// Length of the warm-up that is left out, in seconds.
@@ -96,7 +97,7 @@ pub struct Compared {
     /// Requests that are compared.
     pub n: u64,
     /// What its user noted.
-    pub notes: BTreeMap<String, String>,
+    pub notes: BTreeMap<Cleared, Cleared>,
     /// Percentile curve of its response times, to draw.
     pub curve: Vec<CurvePoint>,
     /// Why a number or an interval of it is missing, by its place in a summary.

@@ -1,6 +1,7 @@
 //! The range of what members say, and whether all of it is tolerated.
 
 use super::answers::{Counts, Number, Numbers};
+use crate::responses::BEYOND;
 use crate::summary::{Interval, RuleOutcome, Spread};
 
 /// Each end of the members' range is moved away from what was measured by this share of its distance;
@@ -9,9 +10,6 @@ pub(crate) const OUTWARDS: f64 = 0.5;
 const LESS: f64 = 0.25;
 /// The bound passes alone what it shows to be within this part of the tolerance.
 const ALONE: f64 = 0.1;
-/// Fewest requests beyond a percentile of which there is an interval, and so a verdict.
-const BEYOND: f64 = 20.0;
-
 /// What is tolerated.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
@@ -118,6 +116,18 @@ impl Found {
 }
 
 impl Found {
+    /// Leaves percentiles without a verdict of which the printed number is a lower bound: by how much it is off says nothing. `is_no_bound` is asked with
+    /// p in [0, 1].
+    pub fn leave_bounds(&mut self, is_no_bound: impl Fn(f64) -> bool) {
+        for found in &mut self.numbers {
+            if let Number::Percentile(tenths) = found.number
+                && !is_no_bound(f64::from(tenths) / 1_000.0)
+            {
+                found.outcome = None;
+            }
+        }
+    }
+
     /// Takes the range of what an undisturbed generator would have measured into the intervals of the response times, of successes alone
     /// or of all: each end moves as far as the number's own end of the range is from what was measured.
     pub(crate) fn widen(&self, spread: &mut Spread, successes: bool) {

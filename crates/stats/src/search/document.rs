@@ -4,6 +4,7 @@
 
 use super::{Block, Decision, Drift, Earlier, Ended, Knee, ProbeRow, Probed, Tried};
 use crate::summary::{Failure, Interval, LoadVerdict, Units};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ pub struct Searched {
     /// Units of all numbers.
     pub units: Units,
     /// The command line that produced this.
-    pub command: Option<String>,
+    pub command: Option<Cleared>,
     /// Seed from which those of the trials come, the same for each target.
     pub seed: u64,
     /// One for each target, in the order in which they were named.
@@ -59,13 +60,13 @@ pub struct Found {
     /// Units of all numbers.
     pub units: Units,
     /// Name of the scenario, or of the target.
-    pub name: String,
+    pub name: Cleared,
     /// Where the load went, secrets replaced, or which model was searched.
-    pub target: String,
+    pub target: Cleared,
     /// What the user noted of it, by key.
-    pub notes: BTreeMap<String, String>,
+    pub notes: BTreeMap<Cleared, Cleared>,
     /// The command line that produced this.
-    pub command: Option<String>,
+    pub command: Option<Cleared>,
     /// Seed from which those of the trials come.
     pub seed: u64,
     /// Whether a model was searched, in virtual time.

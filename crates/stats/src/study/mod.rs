@@ -8,6 +8,7 @@ use crate::summary::evidence;
 use crate::summary::{
     Evidence, Interval, NotComputed, PlanSummary, Stated, Text, ThresholdResult, Units, Unsteady,
 };
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -26,9 +27,9 @@ pub struct Study {
     /// Units of all numbers.
     pub units: Units,
     /// Name of the scenario.
-    pub name: String,
+    pub name: Cleared,
     /// The command line that produced this.
-    pub command: Option<String>,
+    pub command: Option<Cleared>,
     /// Seed of the first replication, from which those of the others come.
     pub seed: u64,
     /// How often each point was played.
@@ -47,7 +48,7 @@ pub struct Study {
     pub differences: Vec<Difference>,
     /// What the user noted of the study (`--note`), secrets replaced.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub notes: BTreeMap<String, String>,
+    pub notes: BTreeMap<Cleared, Cleared>,
     /// What of them is not told, and why: written by the report from `uncompared`, and shown as read where there is none.
     pub not_compared: Vec<Text>,
     /// What `not_compared` is made from.

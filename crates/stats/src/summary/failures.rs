@@ -3,6 +3,7 @@
 use super::Text;
 use super::known::known;
 use headway_base::KnownFailure;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -87,11 +88,11 @@ pub struct FailureReason {
     #[serde(deserialize_with = "known")]
     pub limit: Option<LimitMet>,
     /// The origin of these requests, of a limit in a run that goes to several; null elsewhere: other reasons begin with it.
-    pub origin: Option<String>,
+    pub origin: Option<Cleared>,
     /// What is the same for all of them, secrets replaced; of a limit written by the report.
-    pub reason: String,
+    pub reason: Cleared,
     /// The reason of one of them with what it met: a value, a part of a body. Secrets are replaced.
-    pub example: String,
+    pub example: Cleared,
     /// How many.
     pub n: u64,
     /// What helps, where there is a kind.
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     fn row(outcome: &str, status: u16, reason: &str, n: u64) -> FailureReason {
-        let (outcome, reason) = (outcome.to_owned(), reason.to_owned());
+        let (outcome, reason) = (outcome.to_owned(), headway_redact::Redactor::default().clear(reason));
         FailureReason { outcome, status: Some(status), reason, n, ..FailureReason::default() }
     }
 

@@ -72,6 +72,7 @@ pub use verdict::{
 pub use why::{DependsOn, Disturbance, Grows, PlanPart, Reason, StampsHow, Stated, Unsteady, Why};
 
 use crate::setup::Workload;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -123,11 +124,11 @@ pub struct Summary {
     /// Where the records came from.
     pub source: Source,
     /// Name of the scenario, or of the target.
-    pub name: String,
+    pub name: Cleared,
     /// Seed of the plan; none where there is no plan.
     pub seed: Option<u64>,
     /// The command line that produced this, if known.
-    pub command: Option<String>,
+    pub command: Option<Cleared>,
     /// When the plan's zero was, RFC 3339; none where unknown or simulated.
     pub started_at: Option<String>,
     /// How the load came about; none in documents of versions that knew open ones alone.

@@ -1,5 +1,6 @@
 //! The document's block on what was asked for.
 
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ pub struct PlanSummary {
     pub http: Option<String>,
     /// The proxy that requests went through, without user and password; left out where they went directly.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub proxy: Option<String>,
+    pub proxy: Option<Cleared>,
     /// `--dns-refresh`: how often the name that connections went to was read again; left out where it was read once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dns_refresh_s: Option<f64>,
@@ -49,13 +50,13 @@ pub struct PlanSummary {
     pub streams: Option<u32>,
     /// Where an answer of plain bytes ends, or which datagram it is, as written; left out where the protocol says so itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub answer: Option<String>,
+    pub answer: Option<Cleared>,
     /// Whether requests were to be spread over as many connections as there may be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub spread: bool,
     /// Origins that requests went to besides the target, or that redirects might lead to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub origins: Vec<String>,
+    pub origins: Vec<Cleared>,
     /// Whether requests named the trace that they were of (`--traceparent`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub traceparent: bool,
@@ -77,7 +78,7 @@ pub struct PlanSummary {
     /// Think time law as written.
     pub think: Option<String>,
     /// The target's address as written.
-    pub target: Option<String>,
+    pub target: Option<Cleared>,
     /// Labels of the steps, in order.
     pub steps: Vec<String>,
     /// Thresholds as written.
@@ -102,10 +103,10 @@ pub struct PlanSummary {
     pub percentiles: Vec<f64>,
     /// What the user noted of the run (`--note`), secrets replaced.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub notes: BTreeMap<String, String>,
+    pub notes: BTreeMap<Cleared, Cleared>,
     /// Flags that took the place of values of the scenario file, as given, secrets replaced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overridden: Vec<String>,
+    pub overridden: Vec<Cleared>,
 }
 
 /// A log that says when each request or session arrives.

@@ -93,6 +93,8 @@ pub enum Why {
     OneObservation,
     /// Fewer than `needed` observations on one side of a percentile.
     OneSide { needed: f64, n: u64 },
+    /// The observations beyond a percentile depend on each other: they are worth `independent` ones, and `needed` are needed, as `requests` would have.
+    FewIndependent { independent: f64, needed: f64, requests: u64 },
     /// The observations beyond a percentile lie in too few segments of the measured phase: a few bursts decide it.
     FewBursts { seen: usize, of: usize, needed: usize },
     /// Fixed work took only so many mean response times: too few for the spread of a percentile between its twentieths.

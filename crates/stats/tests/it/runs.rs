@@ -292,11 +292,18 @@ fn requests_that_were_sent_again_are_a_finding_and_count_once() {
     let mut world = World::constant(100.0, 2);
     let before = world.analyse();
     assert!(finding(&before, "sent-again").is_none());
-    let again = |attempt, k: usize| {
+    let again = |attempt, outcome, k: usize| {
         let row = world.records[k];
-        Record { kind: Kind::Attempt, attempt, outcome: Outcome::RefusedStream, done: row.intended, ..row }
+        Record { kind: Kind::Attempt, attempt, outcome, done: row.intended, ..row }
     };
-    let rows = [again(0, 3), again(0, 7), again(1, 7)];
+    let back = Outcome::RefusedStream;
+    let rows = [
+        again(0, back, 3),
+        again(1, Outcome::Ok, 3),
+        again(0, back, 7),
+        again(1, back, 7),
+        again(2, back, 7),
+    ];
     world.records.extend(rows);
     world.records.sort_by_key(|row| row.done);
     let after = world.analyse();

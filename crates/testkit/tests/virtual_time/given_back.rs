@@ -20,6 +20,11 @@ fn attempts(kept: &Kept) -> impl Iterator<Item = &Record> {
     kept.records.iter().filter(|r| r.kind == Kind::Attempt)
 }
 
+/// The rows of those that were given back before they ended, and of how they ended.
+fn last_attempts(kept: &Kept) -> impl Iterator<Item = &Record> {
+    attempts(kept).filter(|r| requests(kept).any(|request| request.k == r.k && request.done == r.done))
+}
+
 /// The first request of each ten is given back after 2 ms; the second time it is answered after 5 ms.
 #[test]
 fn what_is_given_back_once_is_answered_on_another_connection() {
@@ -36,9 +41,17 @@ fn what_is_given_back_once_is_answered_on_another_connection() {
     assert_eq!((count(&played.kept, Outcome::Ok), requests(&played.kept).count()), (100, 100));
     assert_eq!(
         (attempts(&played.kept).count(), played.kept.starts.len(), played.sends.len()),
-        (10, 100, 110)
+        (20, 100, 110)
     );
-    for attempt in attempts(&played.kept) {
+    // The time at which it ended has a row of its own, from when it was sent again.
+    for last in last_attempts(&played.kept) {
+        let row = requests(&played.kept).find(|r| r.k == last.k).unwrap();
+        assert_eq!((last.outcome, last.attempt, last.connection), (Outcome::Ok, 1, row.connection));
+        assert_eq!((last.done, last.first_byte), (row.done, row.first_byte));
+        assert_eq!(last.done - last.sent.get().unwrap(), MS(5), "{last:?}");
+    }
+    assert_eq!(last_attempts(&played.kept).count(), 10);
+    for attempt in attempts(&played.kept).filter(|r| r.attempt == 0) {
         let row = requests(&played.kept).find(|r| r.k == attempt.k).unwrap();
         assert_eq!((attempt.outcome, attempt.attempt), (Outcome::RefusedStream, 0));
         // Time counts from the first time that it was sent.
@@ -63,12 +76,13 @@ fn a_request_is_sent_again_at_most_twice() {
     assert_eq!(count(&played.kept, Outcome::RefusedStream), 50);
     let mut numbers: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
     attempts(&played.kept).for_each(|row| numbers.entry(row.k).or_default().push(row.attempt));
-    assert!(numbers.len() == 50 && numbers.values().all(|n| *n == (0..MOST_TIMES_AGAIN).collect::<Vec<_>>()));
+    let all: Vec<u8> = (0..=MOST_TIMES_AGAIN).collect();
+    assert!(numbers.len() == 50 && numbers.values().all(|n| *n == all));
     assert_eq!(played.sends.len(), 150);
     // Each row is of one time: it was sent when the one before had come back, or later.
     for k in 0..50 {
         let rows: Vec<&Record> = attempts(&played.kept).filter(|r| r.k == k).collect();
-        assert!(rows[1].sent.get() >= Some(rows[0].done), "{rows:?}");
+        assert!(rows.windows(2).all(|two| two[1].sent.get() >= Some(two[0].done)), "{rows:?}");
     }
 }
 
@@ -91,7 +105,7 @@ fn a_connection_that_ends_gives_all_back_to_one_other() {
     let limits = Limits { connections: 4, ..LIMITS };
     let played = Rig::new(&plan, limits, |_| Connect::After(MS(4)), request).carrying(100).run();
     laws::check(&plan, &limits, &played);
-    assert_eq!((count(&played.kept, Outcome::Ok), attempts(&played.kept).count()), (1_000, 20));
+    assert_eq!((count(&played.kept, Outcome::Ok), attempts(&played.kept).count()), (1_000, 40));
     assert_eq!(played.lives.len(), 2);
 }
 
@@ -118,6 +132,8 @@ fn the_time_of_all_attempts_is_that_of_the_request() {
     laws::check(&plan, &limits, &played);
     let first = requests(&played.kept).find(|r| r.k == 0).unwrap();
     assert_eq!((first.outcome, first.service()), (Outcome::Timeout, Some(MS(50))), "{first:?}");
+    // It was not sent again: there is the first time alone.
+    assert_eq!(attempts(&played.kept).filter(|r| r.k == 0).count(), 1);
 }
 
 /// A client that keeps notes alone of plain requests tells the same.

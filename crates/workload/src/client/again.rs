@@ -1,8 +1,8 @@
 //! Requests that the target gave back without a look at them (HTTP/2: REFUSED_STREAM, or a GOAWAY that leaves them out) are sent again on
 //! another connection, whatever their method (RFC 9113, 8.7), as other clients do.
 //!
-//! The request goes on: its instants and its deadline are those of the first time that it was sent, and each time that it was given
-//! back is a row of its own ([`Kind::Attempt`]). Deliberately absent: requests that failed in any other way. These are never sent again.
+//! The request goes on: its instants and its deadline are those of the first time that it was sent. Each time that it was sent is a row of its own
+//! ([`Kind::Attempt`]): those that were given back, and the one that it ended with. Deliberately absent: requests that failed in any other way. These are never sent again.
 
 use super::connections::{ConnectionId, NONE, Way};
 use super::in_flight::{Attempt, Phase};
@@ -141,6 +141,16 @@ impl<S: RecordSink> Client<S> {
         self.forget_given_back(id);
         let (session, _) = self.finish(id, Outcome::Timeout, now);
         self.go_on(session, Outcome::Timeout, Sent::Yes, SessionControl::Continue, now)
+    }
+
+    /// The row of the time at which a request ended that had been given back before; none where it was not sent since.
+    pub(super) fn last_attempt(&self, id: RequestId, record: &Record) -> Option<Record> {
+        let attempt = self.in_flight.attempt(id);
+        (attempt.number > 0 && attempt.sent.is_some()).then(|| Record {
+            kind: Kind::Attempt,
+            attempt: attempt.number,
+            ..attempt.of(record)
+        })
     }
 
     /// It no longer waits to be sent again.

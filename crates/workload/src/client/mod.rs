@@ -748,6 +748,9 @@ impl<S: RecordSink> Client<S> {
         record.done = now;
         record.outcome = outcome;
         record.connection = self.number_of(connection, &record);
+        if let Some(row) = self.last_attempt(id, &record) {
+            self.write(row);
+        }
         self.write(record);
         self.in_flight.end(id);
         (session, connection)

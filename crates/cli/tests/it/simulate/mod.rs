@@ -10,6 +10,7 @@ use clap::Parser as _;
 use headway_base::Nanos;
 use headway_cli::args::{Args, Command, SimArgs};
 use headway_cli::exit::in_words;
+use headway_cli::repeat::Typed;
 use headway_cli::settings::{SimCommand, SimSettings, asked, simulated};
 use headway_engine::experiment::{Studied, StudySpec, study};
 use headway_engine::{Backend, Control, Observer, Snapshot};
@@ -35,7 +36,7 @@ fn ask(text: &str, flags: &[&str]) -> anyhow::Result<SimCommand> {
     fs::write(&path, text)?;
     let words = ["headway", "sim", path.to_str().unwrap_or_default()];
     let Command::Sim(args) = Args::try_parse_from(words.iter().chain(flags))?.command else { unreachable!() };
-    asked(&args, &[])
+    asked(&args, &Typed::default())
 }
 
 fn args(words: &[&str]) -> SimArgs {
@@ -45,7 +46,7 @@ fn args(words: &[&str]) -> SimArgs {
 
 /// A single run, by its command line.
 fn resolved(words: &[&str]) -> SimSettings {
-    simulated(&args(words), &[]).unwrap()
+    simulated(&args(words), &Typed::default()).unwrap()
 }
 
 fn play(settings: &SimSettings) -> Summary {

@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use headway_records::folder::PLAN;
 use headway_stats::comparison::Difference;
 use headway_stats::search::{Earlier, Found, RateOf};
+use headway_workload::redact::Cleared;
 use std::path::Path;
 
 /// In what searches may differ, besides the parts of a plan.
@@ -22,9 +23,9 @@ pub fn beside(path: &Path, specs: &mut [SearchSpec], across: &Across) -> Result<
     let refused = |why: String| Error::usage(anyhow!("--baseline {}: {why}", path.display()));
     let before = folder::read(path)
         .map_err(|why| refused(format!("{why}; name the folder of an earlier search, or leave it out")))?;
-    let notes = before.iter().flat_map(|found| found.notes.keys()).map(String::as_str);
-    let own: Vec<String> = specs.iter().flat_map(|spec| spec.base.shown.notes.keys().cloned()).collect();
-    let notes = notes.chain(own.iter().map(String::as_str)).collect();
+    let notes = before.iter().flat_map(|found| found.notes.keys()).map(|note| note.as_str());
+    let own: Vec<Cleared> = specs.iter().flat_map(|spec| spec.base.shown.notes.keys().cloned()).collect();
+    let notes = notes.chain(own.iter().map(|note| note.as_str())).collect();
     across.is_known(&notes, &[&MORE[..], &SETTINGS].concat())?;
     let name = path.file_name().map_or_else(|| "baseline".into(), |name| name.to_string_lossy().into_owned());
     let single = specs.len() == 1 && before.len() == 1;
@@ -40,7 +41,7 @@ pub fn beside(path: &Path, specs: &mut [SearchSpec], across: &Across) -> Result<
         };
         let (folder, name) = match single || before.len() == 1 {
             true => (path.to_owned(), name.clone()),
-            false => (path.join(&found.name), format!("{name}/{}", found.name)),
+            false => (path.join(found.name.as_str()), format!("{name}/{}", found.name)),
         };
         let manifest = Manifest::read(&folder.join(PLAN)).map_err(|error| refused(format!("{error:#}")))?;
         let (mut differs, others): (Vec<_>, Vec<_>) = differing(spec, found, manifest)
@@ -61,7 +62,7 @@ pub fn beside(path: &Path, specs: &mut [SearchSpec], across: &Across) -> Result<
         }
         spec.baseline = Some(Earlier {
             name,
-            target: found.target.clone(),
+            target: found.target.to_string(),
             interval: found.interval,
             ratio: [None, None],
             differs,
@@ -132,7 +133,7 @@ mod tests {
         SearchSpec {
             base,
             backend: Backend::Sim(Box::new(Sim::new(scenario.model().unwrap().clone()))),
-            target: "the model of one.yaml".to_owned(),
+            target: "the model of one.yaml".into(),
             bounds: Bounds { from: 7.0 + 0.3 * (seed % 100) as f64, lowest: 0.1, to: None, precision: 0.05 },
             budget: Nanos::from_secs(360_000),
             folder: folder.map(Path::to_owned),

@@ -208,7 +208,7 @@ fn differing(spec: &SearchSpec, before: &Found) -> Result<Vec<Asked>, Error> {
     let unit = if before.rate_of == RateOf::Users { " users" } else { "/s" };
     let rate = |rate: Option<f64>| rate.map_or("none".to_owned(), |rate| format!("{rate}{unit}"));
     let mut all = vec![
-        ["target".to_owned(), before.target.clone(), spec.target.clone()],
+        ["target".to_owned(), before.target.to_string(), spec.target.to_string()],
         ["seed".to_owned(), before.seed.to_string(), spec.base.plan.seed.to_string()],
         ["--from".to_owned(), rate(Some(before.from)), rate(Some(spec.bounds.from))],
         ["--to".to_owned(), rate(before.to), rate(spec.bounds.to)],
@@ -251,7 +251,7 @@ pub(super) fn loads(there: Manifest, own: Manifest) -> Result<Vec<Asked>, String
     let differ = [&there.asked, &own.asked].map(|asked| {
         let scale = asked.time_scale_s.map_or("by the target".to_owned(), |s| format!("{s} s"));
         let streams = asked.streams.map_or("as the target allows".to_owned(), |n| n.to_string());
-        let answer = asked.answer.clone().unwrap_or_else(|| "none".to_owned());
+        let answer = asked.answer.as_deref().unwrap_or("none").to_owned();
         [scale, streams, answer, asked.spread.to_string()]
     });
     let settings = SETTINGS.into_iter().zip(differ[0].clone().into_iter().zip(differ[1].clone()));
@@ -298,7 +298,7 @@ mod tests {
         SearchSpec {
             base,
             backend: Backend::Sim(Box::new(Sim::new(scenario.model().unwrap().clone()))),
-            target: "the model of one.yaml".to_owned(),
+            target: "the model of one.yaml".into(),
             bounds: Bounds { from: 7.0, lowest: 7.0, to: None, precision: 0.1 },
             budget: Nanos::from_secs(36_000),
             folder: Some(folder.to_owned()),
@@ -334,7 +334,7 @@ mod tests {
                     ..RunSpec::new("closed", scenario.plan(seed, Shard::WHOLE), 1_000)
                 },
                 backend: Backend::Sim(Box::new(Sim::new(scenario.model().unwrap().clone()))),
-                target: "the model".to_owned(),
+                target: "the model".into(),
                 bounds: Bounds { from, lowest: 1.0, to: None, precision: 0.05 },
                 budget: Nanos::from_secs(360_000),
                 folder: None,
@@ -514,12 +514,12 @@ mod tests {
                 SearchSpec { bounds: Bounds { from: 8.0, ..own.bounds }, ..own.clone() },
                 "--from (7/s there, 8/s here)",
             ),
-            (SearchSpec { target: "http://127.0.0.1/".to_owned(), ..own.clone() }, "target ("),
+            (SearchSpec { target: "http://127.0.0.1/".into(), ..own.clone() }, "target ("),
         ] {
             let told = told(&[other]);
             assert!(told.contains(word), "{word}: {told}");
         }
-        let two = told(&[own.clone(), with(RunSpec { name: "two".to_owned(), ..base() })]);
+        let two = told(&[own.clone(), with(RunSpec { name: "two".into(), ..base() })]);
         assert!(two.contains("targets (one target there, one, two here)"), "{two}");
         fs::write(parent.path().join(SEARCH_FILE), "{\n\"schema\": 5").unwrap();
         assert!(told(std::slice::from_ref(&own)).contains("line 2"));

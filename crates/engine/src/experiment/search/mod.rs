@@ -29,6 +29,7 @@ use headway_stats::search::{
     TrialEnd, TrialRow, length, other_limit,
 };
 use headway_stats::summary::Units;
+use headway_workload::redact::Cleared;
 use std::path::PathBuf;
 use trials::{Trials, most_per_second};
 
@@ -40,7 +41,7 @@ pub struct SearchSpec {
     /// What plays its trials.
     pub backend: Backend,
     /// The target as it is shown, secrets replaced, or which model it is.
-    pub target: String,
+    pub target: Cleared,
     /// The rates, and how precisely.
     pub bounds: Bounds,
     /// Longest time that all trials together may take: of a simulation, virtual time.

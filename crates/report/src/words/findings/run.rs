@@ -102,7 +102,7 @@ fn text(of: &Run) -> String {
             count(*of)
         ),
         Run::SentAgain { n, of, times } => format!(
-            "The target gave {} of {} requests back unread (HTTP/2), {} in all. Each was sent again on another connection, and its time went on.",
+            "The target gave {} of {} requests back unread (HTTP/2). They were sent again on other connections, {} in all, and their time went on.",
             count(*n),
             count(*of),
             plural(*times, "time")

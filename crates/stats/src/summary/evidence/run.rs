@@ -34,7 +34,7 @@ pub enum Run {
     Surplus { n: u64, of: u64 },
     /// The name that connections go to was to be read again `of` times, and that failed `n` times; why, the last time.
     NamesNotRead { n: u64, of: u64, why: String },
-    /// The target gave `n` of `of` requests back unread, `times` times in all, and each time they were sent again.
+    /// The target gave `n` of `of` requests back unread, and they were sent again, `times` times in all.
     SentAgain { n: u64, of: u64, times: u64 },
     /// `n` of `of` requests were answered with a redirect, and redirects were not followed.
     Redirects { n: u64, of: u64 },

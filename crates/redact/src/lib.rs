@@ -6,13 +6,17 @@
 //!
 //! A value shorter than [`SHORTEST`] characters is hidden after its name alone: to hide every "1" would leave no report readable.
 //! One of letters alone, or shorter than [`SHORT`], is hidden where it stands as a word.
+//!
+//! Text that has passed is of a type of its own ([`Cleared`]), which is made here alone. That is why the gate is a crate.
 
+mod cleared;
 mod names;
 mod scan;
 mod urls;
 mod values;
 mod views;
 
+pub use cleared::Cleared;
 pub use names::{Place, SecretNames};
 
 use std::borrow::Cow;
@@ -33,7 +37,7 @@ const SCHEMES: &[&str] =
     &["basic", "bearer", "digest", "dpop", "token", "apikey", "negotiate", "aws4-hmac-sha256"];
 
 /// Whether a word is a scheme of the Authorization header.
-pub(crate) fn is_scheme(word: &str) -> bool {
+pub fn is_scheme(word: &str) -> bool {
     SCHEMES.contains(&word.to_ascii_lowercase().as_str())
 }
 
@@ -189,6 +193,16 @@ impl Redactor {
         self.without(text, |text| [urls::in_text(text, &self.names, 0), scan::unnamed(text)].concat())
     }
 
+    /// The same, as text that may be written.
+    pub fn clear(&self, text: &str) -> Cleared {
+        Cleared::passed(self.hide(text))
+    }
+
+    /// A URL, as [`hide_url`](Redactor::hide_url) has it, as text that may be written.
+    pub fn clear_url(&self, url: &str) -> Cleared {
+        Cleared::passed(self.hide_url(url))
+    }
+
     /// Whether [`hide`](Redactor::hide) would hide anything of a text, if it hid anything at all.
     pub fn finds(&self, text: &str) -> bool {
         self.known.iter().any(|known| known.places(text).next().is_some())
@@ -239,7 +253,7 @@ impl Redactor {
     }
 
     /// Bytes of the longest text that is hidden wherever it appears.
-    pub(crate) fn longest(&self) -> usize {
+    pub fn longest(&self) -> usize {
         self.known.iter().map(Known::len).max().unwrap_or(0)
     }
 
