@@ -61,11 +61,11 @@ impl From<&Record> for Ended {
 
 /// Puts requests back in the order in which they started.
 #[derive(Clone, Debug, Default)]
-pub struct InOrder {
+pub struct InOrder<T = Ended> {
     /// Those that started at one instant, in the order of time.
     instants: VecDeque<Instant>,
     /// A place for each request of these instants.
-    places: VecDeque<Ended>,
+    places: VecDeque<T>,
     /// Places that have been handed on so far.
     gone: u64,
 }
@@ -82,12 +82,12 @@ struct Instant {
     ended: u32,
 }
 
-impl InOrder {
+impl<T: Copy + Default> InOrder<T> {
     /// A request started; calls come in the order of time.
     #[inline]
     pub fn start(&mut self, start: &Start) {
         let from = self.gone + self.places.len() as u64;
-        self.places.push_back(Ended::default());
+        self.places.push_back(T::default());
         match self.instants.back_mut() {
             Some(last) if last.at == start.started => last.started += 1,
             _ => self.instants.push_back(Instant { at: start.started, from, started: 1, ended: 0 }),
@@ -97,8 +97,16 @@ impl InOrder {
     /// A request ended; hands on, in order, all that no earlier one holds up any longer. One that never started is handed on
     /// at once.
     #[inline]
-    pub fn record(&mut self, record: &Record, mut next: impl FnMut(Ended)) {
-        let ended = Ended::from(record);
+    pub fn record(&mut self, record: &Record, next: impl FnMut(T))
+    where
+        T: for<'a> From<&'a Record>,
+    {
+        self.put(record, T::from(record), next);
+    }
+
+    /// The same of what else is known of the request.
+    #[inline]
+    pub fn put(&mut self, record: &Record, ended: T, mut next: impl FnMut(T)) {
         let Some(started) = record.started.get() else {
             (0..record.count).for_each(|_| next(ended));
             return;
