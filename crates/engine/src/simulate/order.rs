@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn those_that_end_early_wait_for_those_that_started_before() {
-        let (mut order, mut seen) = (InOrder::default(), Vec::new());
+        let (mut order, mut seen) = (InOrder::<Ended>::default(), Vec::new());
         [1, 2, 2, 3].iter().for_each(|&at| order.start(&start(at)));
         let mut end = |order: &mut InOrder, started, done| {
             order.record(&record(0, started, done), |ended| seen.push((ended.due.0, ended.response.0)));
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_never_started_or_was_never_told_of_holds_nobody_up() {
-        let (mut order, mut seen) = (InOrder::default(), Vec::new());
+        let (mut order, mut seen) = (InOrder::<Ended>::default(), Vec::new());
         order.start(&start(5));
         let shed = Record { count: 3, ..Record::never_started(7, Nanos(4), Nanos(6), Outcome::Shed) };
         order.record(&shed, |ended| seen.push(ended.due.0));
@@ -201,7 +201,7 @@ mod tests {
         let mut draws = headway_base::random::Stream::new(1, "test").item(0);
         let mut flights: Vec<(i64, i64)> =
             (0..2_000i64).map(|k| (k / 3 * 10, k / 3 * 10 + 1 + (draws.open01() * 500.0) as i64)).collect();
-        let (mut order, mut seen) = (InOrder::default(), Vec::new());
+        let (mut order, mut seen) = (InOrder::<Ended>::default(), Vec::new());
         let mut due = flights.clone().into_iter().peekable();
         flights.sort_by_key(|&(_, done)| done);
         for (started, done) in flights {

@@ -44,7 +44,7 @@ pub(crate) fn times(summary: &Summary) -> Section {
     let mut all = Vec::new();
     for metric in Metric::all() {
         // Nothing is sent in a simulation.
-        let has = summary.source != Source::Sim || metric.simulated;
+        let has = summary.source != Source::Sim || metric.is_simulated();
         let (Some((title, width, intervals)), Some(spread), true) =
             (metric.shown.column, summary.spread(metric), has)
         else {

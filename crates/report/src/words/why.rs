@@ -196,6 +196,7 @@ fn by_rule(why: &Why) -> Option<String> {
 fn of_simulation(why: &Why) -> Option<String> {
     Some(match why {
         Why::NoSizes => "nothing is sent in a simulation, and so nothing has a size".into(),
+        Why::NoConnecting => "connections of a simulation stand at once, and so none takes time".into(),
         Why::Overloaded => "there is no steady state: a part of the model is offered more than it can do".into(),
         Why::PilesUp => "there is no steady state: requests pile up throughout the measured phase".into(),
         Why::NotSteady { because: None } => "no steady state was found".into(),

@@ -198,8 +198,10 @@ impl Analysis {
         let asked = self.setup.percentiles.as_slice();
         let simulated = summary.source == summary::Source::Sim;
         for metric in Metric::all() {
-            if simulated && !metric.simulated {
-                missing.insert(metric.path(), Why::NoSizes.into());
+            if let Some(why) = metric.not_simulated.filter(|_| simulated) {
+                if !matches!(metric.block, Block::More) {
+                    missing.insert(metric.path(), why().into());
+                }
                 continue;
             }
             let Some(sample) = r.sample(metric, filled) else { continue };

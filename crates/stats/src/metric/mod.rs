@@ -41,8 +41,8 @@ pub struct Definition {
     pub delays: Delays,
     /// Where there is no steady state, whether a longer run would show another number.
     pub hangs_on_length: bool,
-    /// Whether a simulation has it.
-    pub simulated: bool,
+    /// Why a simulation does not have it; none where it does.
+    pub not_simulated: Option<fn() -> Why>,
     /// Whether it is kept by step. What is of the generator is not.
     pub by_step: bool,
     /// Whether a threshold may name it.
@@ -228,6 +228,11 @@ impl Metric {
     /// Whether it is a time whose numbers have intervals.
     pub fn is_time(self) -> bool {
         self.has_intervals() && self.unit == ThresholdUnit::Seconds
+    }
+
+    /// Whether a simulation has it.
+    pub fn is_simulated(self) -> bool {
+        self.not_simulated.is_none()
     }
 
     /// Whether a study keeps it.

@@ -2,6 +2,7 @@
 
 use super::{Block, Definition, Delays, Observation, Of, Shown, Taken};
 use crate::summary::ThresholdUnit::{Bytes, PerSecond, Seconds, Share};
+use crate::summary::Why;
 use headway_base::{Outcome, Record};
 
 /// Every row, in the order in which they are shown.
@@ -30,7 +31,7 @@ const TIME: Definition = Definition {
     block: Block::More,
     delays: Delays::NotTold,
     hangs_on_length: true,
-    simulated: true,
+    not_simulated: None,
     by_step: true,
     judged: true,
     compared: true,
@@ -86,6 +87,7 @@ static CONNECT: Definition = Definition {
     about: "Time to a new connection, TLS handshake included",
     of: Of::Connection,
     taken: Taken::Row(connect),
+    not_simulated: Some(|| Why::NoConnecting),
     shown: Shown { column: Some(("connect", 0, 0)), reasons: false, family: Some("connect_time") },
     ..TIME
 };
@@ -122,7 +124,7 @@ static BYTES: Definition = Definition {
     block: Block::Field(|s| &mut s.bytes, |s| &s.bytes),
     delays: Delays::Free,
     hangs_on_length: false,
-    simulated: false,
+    not_simulated: Some(|| Why::NoSizes),
     shown: Shown { column: Some(("response size", 0, 0)), ..NOWHERE },
     ..TIME
 };

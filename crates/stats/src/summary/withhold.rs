@@ -49,12 +49,13 @@ impl Summary {
 
     /// Gives this reason for every interval of a metric or a threshold that is missing.
     pub(crate) fn explain_missing_intervals(&mut self, reason: &Why) {
+        let names = || ["mean".to_owned()].into_iter().chain(PERCENTILES.map(percentile_key));
         let mut paths: Vec<String> = (0..self.thresholds.len()).map(threshold_interval).collect();
         self.each_spread(|_, path, spread, _| {
             let asked = spread.percentiles.iter().map(|of| percentile_key(of.percent));
-            let all = ["mean".to_owned()].into_iter().chain(PERCENTILES.map(percentile_key)).chain(asked);
-            paths.extend(all.map(|of| format!("{path}.ci95.{of}")));
+            paths.extend(names().chain(asked).map(|of| format!("{path}.ci95.{of}")));
         });
+        paths.extend(names().map(|of| format!("sessions.duration.ci95.{of}")));
         for path in paths {
             if let Some(stated) = self.not_computed.get_mut(&path) {
                 *stated = reason.clone().into();

@@ -6,7 +6,7 @@ use super::{Aggregate, Threshold, Vouch};
 use crate::intervals::clopper_pearson_at;
 use crate::metric::{Block, Taken};
 use crate::summary::{
-    Ends, GeneratorShare, LoadVerdict, PERCENTILES, RuleId, RuleOutcome, Source, Spread, Summary, Tail,
+    Ends, GeneratorShare, LoadVerdict, Open, PERCENTILES, RuleId, RuleOutcome, Source, Spread, Summary, Tail,
     ThresholdResult,
 };
 use headway_base::Outcome;
@@ -20,6 +20,9 @@ pub fn of_summary(threshold: &Threshold, summary: &Summary) -> Option<ThresholdR
         return None;
     }
     let mut result = threshold.blank();
+    if let Some(why) = threshold.metric.not_simulated.filter(|_| summary.source == Source::Sim) {
+        return Some(ThresholdResult { open: Some(Open::Data), reason: Some(why().into()), ..result });
+    }
     let aggregate = threshold.aggregate;
     match threshold.metric.taken {
         Taken::Response { .. } | Taken::Row(_) | Taken::Lag | Taken::Blocked => {

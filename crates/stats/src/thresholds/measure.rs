@@ -215,8 +215,8 @@ impl Thresholds {
         let of = |(i, threshold): (usize, &Threshold)| {
             let ended = self.ended.filter(|&(ended, _)| cut_short && ended == i);
             let ended_run_at = ended.map(|(_, at)| at.as_secs_f64());
-            if sight.simulated && !threshold.metric.simulated {
-                let (open, reason) = (Some(Open::Data), Some(Why::NoSizes.into()));
+            if let Some(why) = threshold.metric.not_simulated.filter(|_| sight.simulated) {
+                let (open, reason) = (Some(Open::Data), Some(why().into()));
                 let sessions_over = self.over.of(i);
                 return ThresholdResult { open, reason, sessions_over, ended_run_at, ..threshold.blank() };
             }

@@ -83,7 +83,14 @@ impl SearchSpec {
     /// # Errors
     /// There is none, or one that a search cannot look for.
     pub fn asked(&self) -> Result<Vec<Asked>, Error> {
-        asked(&self.base.thresholds)
+        let asked = asked(&self.base.thresholds)?;
+        let simulated = matches!(self.backend, Backend::Sim(_));
+        match asked.iter().find(|asked| simulated && !asked.metric.is_simulated()) {
+            Some(Asked { metric, .. }) => Err(Error::usage(anyhow!(
+                "a search in virtual time cannot look for {metric}: a simulation does not have it; leave that threshold out"
+            ))),
+            None => Ok(asked),
+        }
     }
 
     /// How long its first trial lasts at the first rate, and what comes before it: the shortest budget.
