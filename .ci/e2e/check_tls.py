@@ -64,6 +64,9 @@ def verified(tmp):
         split = first["time_split"]
         equal(split["tls"]["n"], split["connect"]["n"], "handshakes, and connections opened for a request")
         expect(split["tls"]["p50"] > split["connect"]["p50"] > 0, f"a handshake takes longer than a connection alone: {split}")
+        both, whole = split["connect"]["mean"] + split["tls"]["mean"], first["metrics"]["connect"]
+        equal(whole["n"], split["tls"]["n"], "connections of the metric")
+        expect(abs(whole["mean"] / both - 1) < 1e-9, f"the metric connect holds the handshake: {whole['mean']} and {both}")
         seen = site.access.read_text().splitlines()
         equal(len(seen), first["measured"]["n"], "requests that nginx logged")
         expect(all(line.startswith("TLSv1.3") for line in seen), f"protocol: {seen[0]}")

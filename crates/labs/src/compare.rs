@@ -103,7 +103,7 @@ fn told(comparison: &Comparison) -> [Told; 3] {
         Some((row.ratio?.ln(), (high - low) / 2.0))
     };
     NUMBERS.map(|name| {
-        comparison.pairs[0].rows.iter().find(|row| row.of == name && row.label.is_none()).and_then(of)
+        comparison.pairs[0].rows.iter().find(|row| row.of.key() == name && row.label.is_none()).and_then(of)
     })
 }
 

@@ -5,8 +5,10 @@
 //! Deliberately absent: series over time, which a monitoring system makes itself, and forms.
 
 use headway_stats::Summary;
+use headway_stats::metric::{Block, Metric};
 use headway_stats::summary::{
     BUCKET_BOUNDS, Interval, LabelSummary, LoadVerdict, LowerBounds, Source, Spread, Tail, ThresholdOutcome,
+    ThresholdUnit,
 };
 
 /// What the samples of a family are.
@@ -29,7 +31,7 @@ pub(crate) struct Family {
     /// Its name; the unit, if it has one, is the end of it.
     pub name: String,
     pub kind: Kind,
-    /// `seconds`, or nothing.
+    /// `seconds`, `bytes`, or nothing.
     pub unit: &'static str,
     pub help: String,
     pub samples: Vec<Sample>,
@@ -93,11 +95,13 @@ impl Family {
 pub(crate) fn families(summary: &Summary) -> Vec<Family> {
     let mut all = run(summary);
     all.extend([verdict(summary), thresholds(summary), requests(summary), responses(summary)]);
-    all.extend(spread("response_time", "Response time (done - intended)", &summary.response));
-    all.extend(spread("service_time", "Service time (done - sent)", &summary.service));
-    all.push(tail("send_lag", "Send lag: how late the generator itself started requests", &summary.lag));
-    let blocked = "Time that requests were held back by the cap, the pool or connection set-up";
-    all.push(tail("blocked", blocked, &summary.blocked));
+    for metric in Metric::all() {
+        let Some(name) = metric.shown.family else { continue };
+        match metric.block {
+            Block::Tail(block) => all.push(tail(name, metric, block(summary))),
+            _ => all.extend(summary.spread(metric).into_iter().flat_map(|block| spread(name, metric, block))),
+        }
+    }
     all
 }
 
@@ -198,10 +202,19 @@ fn bound(lower: &LowerBounds, name: &str) -> &'static str {
     if lower.contains_key(name) { "lower" } else { "none" }
 }
 
+/// The unit of a metric, as names of families end.
+fn unit(metric: Metric) -> &'static str {
+    match metric.unit {
+        ThresholdUnit::Bytes => "bytes",
+        _ => "seconds",
+    }
+}
+
 /// Quantiles and mean with their intervals.
-fn spread(name: &str, what: &str, spread: &Spread) -> [Family; 4] {
+fn spread(name: &str, metric: Metric, spread: &Spread) -> [Family; 4] {
     let gauge = |of: &str, help: &str| {
-        Family::gauge(&format!("{name}_{of}_seconds"), "seconds", &format!("{what}: {help}"))
+        let unit = unit(metric);
+        Family::gauge(&format!("{name}_{of}_{unit}"), unit, &format!("{}: {help}", metric.about))
     };
     let ci = &spread.ci95;
     let mut quantiles = gauge("quantile", "quantiles; bound=\"lower\" where the true value is larger.");
@@ -229,9 +242,9 @@ fn ends(mut family: Family, labels: &[(&'static str, &str)], interval: Option<In
     family
 }
 
-fn tail(name: &str, what: &str, tail: &Tail) -> Family {
-    let help = format!("{what}: quantiles.");
-    let mut family = Family::gauge(&format!("{name}_quantile_seconds"), "seconds", &help);
+fn tail(name: &str, metric: Metric, tail: &Tail) -> Family {
+    let (help, unit) = (format!("{}: quantiles.", metric.about), unit(metric));
+    let mut family = Family::gauge(&format!("{name}_quantile_{unit}"), unit, &help);
     for (key, q, value) in [
         ("p50", "0.5", tail.p50),
         ("p99", "0.99", tail.p99),

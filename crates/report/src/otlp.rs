@@ -91,7 +91,12 @@ fn metric(family: &Family, stretch: Stretch) -> Metric {
     Metric {
         name: format!("{name}{suffix}"),
         description: help.clone(),
-        unit: if *unit == "seconds" { "s".to_owned() } else { (*unit).to_owned() },
+        // As UCUM has them.
+        unit: match *unit {
+            "seconds" => "s".to_owned(),
+            "bytes" => "By".to_owned(),
+            other => other.to_owned(),
+        },
         data: Some(data),
         ..Metric::default()
     }

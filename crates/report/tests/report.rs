@@ -601,7 +601,7 @@ fn csv_files_read_back_with_a_heading_and_all_digits() {
     let summary = samples::audit_1830();
     let names: Vec<&str> = headway_report::csv::files(&summary).iter().map(|(file, _)| *file).collect();
     let all = "headways.csv response.csv first_byte.csv bytes.csv bandwidth.csv thread_groups.csv dispersion.csv \
-               counts.csv headway_histogram.csv";
+               counts.csv headway_histogram.csv metrics.csv";
     assert_eq!(names.join(" "), all);
     let total = csv("headways.csv", &summary);
     let mut reader = csv_reader(total.as_bytes());

@@ -18,6 +18,7 @@ pub mod doctor;
 pub mod effect;
 pub mod intervals;
 pub mod ks;
+pub mod metric;
 pub mod queueing;
 pub mod rules;
 pub mod search;

@@ -7,6 +7,7 @@ use crate::cells::{Cells, Fine, Labelled, Segment};
 use crate::delays::Ended;
 use crate::generator_share::Least;
 use crate::intervals::SEGMENTS;
+use crate::metric::{Kept, Metric, Taken};
 use crate::moments::Sums;
 use crate::phase::Ranges;
 use crate::responses::{Sample, Strata};
@@ -24,13 +25,11 @@ pub(crate) struct Requests {
     pub ok: Strata,
     pub answered: Strata,
     pub censored: Strata,
-    pub service: Strata,
-    pub service_censored: Strata,
-    pub first_byte: Strata,
+    /// Of every metric that is taken from each row.
+    metrics: Vec<Kept>,
     /// By label: service times of those with an answer, less the time for which it lay unread. Where that is not known a request
     /// is left out.
     pub at_target: Vec<Labelled>,
-    pub bytes: Strata,
     pub blocked: Fine,
     pub split_time: TimeSplitKept,
     pub outcomes: [u64; Outcome::ALL.len()],
@@ -159,11 +158,8 @@ impl Requests {
             ok: strata(),
             answered: strata(),
             censored: strata(),
-            service: strata(),
-            service_censored: strata(),
-            first_byte: strata(),
+            metrics: Kept::all(),
             at_target: vec![Labelled::new(labels); labels.max(1)],
-            bytes: strata(),
             blocked: Fine::new(),
             split_time: TimeSplitKept::new(),
             outcomes: [0; Outcome::ALL.len()],
@@ -254,13 +250,8 @@ impl Requests {
             self.blocked.push(record.blocked().0.max(0) as u64, u64::from(count));
             self.split_time.push(record);
         }
-        if outcome.answered() {
-            self.bytes.push(segment, record.bytes_received.min(i64::MAX as u64) as i64, count);
-        }
-        if let (Some(sent), Some(first_byte)) = (record.sent.get(), record.first_byte.get()) {
-            self.first_byte.push(segment, (first_byte - sent).0, count);
-            let service = if outcome.answered() { &mut self.service } else { &mut self.service_censored };
-            service.push(segment, (record.done - sent).0, count);
+        self.metrics.iter_mut().for_each(|kept| kept.push(record, segment));
+        if let (Some(sent), true) = (record.sent.get(), record.first_byte.is_some()) {
             let one = self.at_target.len() == 1;
             let kept = self.at_target.get_mut(if one { 0 } else { usize::from(record.step) });
             if let (true, Some(kept), Some(unread)) = (outcome.answered(), kept, record.unread.get()) {
@@ -326,6 +317,26 @@ impl Requests {
     pub fn all_not_sent(&self) -> NotSent {
         let all = self.not_sent.iter().chain(&self.others_not_sent);
         all.fold(NotSent::default(), |sum, s| NotSent { n: sum.n + s.n, started: sum.started + s.started })
+    }
+
+    /// The values of a metric, laid out with so many complete segments; none of one that is not kept by segment.
+    pub fn sample(&self, metric: Metric, filled: usize) -> Option<Sample> {
+        match metric.taken {
+            Taken::Response { successes: true } => Some(Sample::new(&[&self.ok], &[], filled)),
+            Taken::Response { successes: false } => {
+                Some(Sample::new(&[&self.ok, &self.answered], &[&self.censored], filled))
+            }
+            _ => self.kept(metric).map(|kept| kept.sample(filled)),
+        }
+    }
+
+    fn kept(&self, metric: Metric) -> Option<&Kept> {
+        self.metrics.iter().find(|kept| kept.metric() == metric)
+    }
+
+    /// Service times of a segment with a response: their number and their mean.
+    pub fn service(&self, segment: usize) -> Option<(u64, f64)> {
+        self.kept(Metric::SERVICE)?.mean(segment)
     }
 
     /// Requests of a segment that failed, and all that could have: what was not sent has not failed.

@@ -229,7 +229,10 @@ impl Baseline<'_> {
         };
         let name =
             path.file_name().map_or_else(|| "baseline".into(), |name| name.to_string_lossy().into_owned());
-        let loaded = Loaded::open(path, name, &mut ()).map_err(anyhow::Error::from).context("--baseline")?;
+        let conditions = &args.demands.fail_if;
+        let loaded = Loaded::open(path, name, conditions, &mut ())
+            .map_err(anyhow::Error::from)
+            .context("--baseline")?;
         if loaded.run.is_another_load {
             bail!(
                 "--baseline {}: not comparable: its load was INVALID, so its times are those of another load; name a VALID run",
@@ -260,7 +263,8 @@ impl Baseline<'_> {
             .path()
             .file_name()
             .map_or_else(|| "this run".into(), |name| name.to_string_lossy().into_owned());
-        let own = Loaded::open(folder.path(), name, &mut ()).map_err(anyhow::Error::from)?;
+        let conditions = &self.args.demands.fail_if;
+        let own = Loaded::open(folder.path(), name, conditions, &mut ()).map_err(anyhow::Error::from)?;
         let comparison = compare_loaded(&[self.loaded, own], &spec(&self.args.demands, Cleared::default()))?;
         if !quiet {
             let text = render("terminal", &comparison);

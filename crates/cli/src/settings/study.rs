@@ -15,7 +15,7 @@ use headway_report::format::plural;
 use headway_report::words::findings::KEPT_BY_A_STUDY;
 use headway_stats::Threshold;
 use headway_stats::study::{MODEL, Parameter};
-use headway_stats::thresholds::{Metric, check_steps};
+use headway_stats::thresholds::check_steps;
 use headway_workload::scenario::{Override, Scenario};
 
 /// Most plays of a study, points times replications.
@@ -114,8 +114,7 @@ pub(super) fn resolve(file: &File, first: &Scenario, args: &SimArgs, words: &Typ
 /// ended and whether they started, of all steps together.
 fn thresholds(first: &Scenario, args: &SimArgs) -> Result<(Vec<Threshold>, Vec<String>)> {
     let kept = |threshold: &Threshold| {
-        let metrics = [Metric::Response, Metric::ResponseOk, Metric::Failed, Metric::Started];
-        metrics.contains(&threshold.metric) && (threshold.step.is_none() || first.labels.len() == 1)
+        threshold.metric.is_kept_by_studies() && (threshold.step.is_none() || first.labels.len() == 1)
     };
     let asked = &args.demands.thresholds;
     check_steps(asked, &first.labels).map_err(anyhow::Error::msg)?;

@@ -8,7 +8,7 @@ use headway_base::{Nanos, Record};
 use headway_records::{By, Merge, RunFolder, folder};
 use headway_report::Origin;
 use headway_stats::Summary;
-use headway_stats::comparison::{Compared, Numbers, Observed, Observing};
+use headway_stats::comparison::{Compared, Condition, Numbers, Observed, Observing};
 use headway_stats::study::Study;
 use headway_stats::summary::{NotComputed, PlanSummary, Source};
 use headway_workload::Plan;
@@ -54,19 +54,24 @@ impl Loaded {
     /// # Errors
     /// As [`Loaded::open`].
     pub fn named(path: &Path, watch: &mut dyn Watch) -> Result<Loaded, Error> {
-        Loaded::open(path, super::names(&[path.to_path_buf()]).remove(0), watch)
+        Loaded::open(path, super::names(&[path.to_path_buf()]).remove(0), &[], watch)
     }
 
-    /// Reads what is there.
+    /// Reads what is there, and keeps of its records what these conditions speak of.
     ///
     /// # Errors
     /// It is no run and no file that can be audited, or a run that did not reach its end.
-    pub fn open(path: &Path, name: String, watch: &mut dyn Watch) -> Result<Loaded, Error> {
+    pub fn open(
+        path: &Path,
+        name: String,
+        conditions: &[Condition],
+        watch: &mut dyn Watch,
+    ) -> Result<Loaded, Error> {
         let found = crate::files::named(path, ACCEPTED)?;
         let folder = if found.is_dir() { Some(path) } else { folder_of(path) };
         if let Some(folder) = folder {
             let of_study = folder.join(headway_report::study::JSON_FILE);
-            return if of_study.is_file() { study(&of_study, name) } else { run(folder, name) };
+            return if of_study.is_file() { study(&of_study, name) } else { run(folder, name, conditions) };
         }
         match schema(path).as_deref() {
             Some(schema) if schema.starts_with("headway.study/") => study(path, name),
@@ -78,7 +83,7 @@ impl Loaded {
             Some(schema) => {
                 Err(Error::usage(anyhow!("{} is a {schema} document; name {ACCEPTED}", path.display())))
             }
-            None => audited(path, name, watch),
+            None => audited(path, name, conditions, watch),
         }
     }
 }
@@ -160,7 +165,7 @@ fn whole(summary: &Summary, path: &Path) -> Result<(), Error> {
 const NO_TRIAL: &str = "whose trials each ended when their outcome was clear, so that their numbers lean to it: run the rate anew (headway run ... -R \
                         RATE), and compare that";
 
-fn run(path: &Path, name: String) -> Result<Loaded, Error> {
+fn run(path: &Path, name: String, conditions: &[Condition]) -> Result<Loaded, Error> {
     let file = |name: &str| path.join(name);
     if is_trial(path) {
         return Err(Error::usage(anyhow!("{} is a trial of a search, {NO_TRIAL}", path.display())));
@@ -200,7 +205,7 @@ fn run(path: &Path, name: String) -> Result<Loaded, Error> {
     let planned = manifest.as_ref().and_then(|manifest| manifest.plan_beside(&plan).ok());
     let mut loaded = Loaded { digest: Some(digest), ..of_summary(&summary, name, planned) };
     if let Some(manifest) = manifest.filter(|_| records.is_file()) {
-        let (observed, digest) = of_log(path, &summary, &manifest)?;
+        let (observed, digest) = of_log(path, &summary, &manifest, conditions)?;
         loaded.digest = Some(digest);
         loaded.run.n = observed.n();
         loaded.run.curve = observed.curve();
@@ -251,10 +256,15 @@ fn most_frequent(summary: &Summary) -> Vec<String> {
 }
 
 /// The numbers of a run's records, and their digest; `from_s` and `to_s` of its summary are the measured phase.
-fn of_log(path: &Path, summary: &Summary, manifest: &Manifest) -> Result<(Observed, u64), Error> {
+fn of_log(
+    path: &Path,
+    summary: &Summary,
+    manifest: &Manifest,
+    conditions: &[Condition],
+) -> Result<(Observed, u64), Error> {
     let run = RunFolder::open(path).map_err(Error::usage)?;
     let mut rows = Merge::of_log(&run.records(), By::Started)?;
-    let mut observing = observe(summary, &manifest.asked.steps);
+    let mut observing = observe(summary, &manifest.asked.steps).asked(conditions);
     let mut digest = DefaultHasher::new();
     while let Some(record) = rows.next_row()? {
         observing.push(&record);
@@ -285,6 +295,7 @@ fn observe(summary: &Summary, steps: &[String]) -> Observing {
 /// Takes the requests of an audit on their way.
 struct Taking<'a> {
     watch: &'a mut dyn Watch,
+    conditions: &'a [Condition],
     measured: Range<Nanos>,
     labels: Vec<String>,
     observing: Option<Observing>,
@@ -299,7 +310,8 @@ impl Watch for Taking<'_> {
         self.measured = stretch.clone();
     }
     fn requests(&mut self, origin: Origin) {
-        self.observing = Some(Observing::new(&self.measured, &origin.labels, &origin.labels));
+        self.observing =
+            Some(Observing::new(&self.measured, &origin.labels, &origin.labels).asked(self.conditions));
         self.labels = origin.labels;
     }
     fn request(&mut self, record: &Record) {
@@ -311,11 +323,17 @@ impl Watch for Taking<'_> {
 }
 
 /// Another tool's file, audited.
-fn audited(path: &Path, name: String, watch: &mut dyn Watch) -> Result<Loaded, Error> {
+fn audited(
+    path: &Path,
+    name: String,
+    conditions: &[Condition],
+    watch: &mut dyn Watch,
+) -> Result<Loaded, Error> {
     let mut spec = AuditSpec::of(vec![PathBuf::from(path)]);
     spec.exports.requests = true;
     let mut taking = Taking {
         watch,
+        conditions,
         measured: Nanos::ZERO..Nanos::ZERO,
         labels: Vec::new(),
         observing: None,

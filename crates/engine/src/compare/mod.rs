@@ -45,7 +45,7 @@ pub struct CompareSpec {
 pub fn compare_recorded(spec: &CompareSpec, watch: &mut dyn Watch) -> Result<Comparison, Error> {
     each_once(&spec.paths)?;
     let names = names(&spec.paths);
-    let of = |(path, name): (&PathBuf, String)| Loaded::open(path, name, watch);
+    let of = |(path, name): (&PathBuf, String)| Loaded::open(path, name, &spec.conditions, watch);
     let loaded: Vec<Loaded> = spec.paths.iter().zip(names).map(of).collect::<Result<_, _>>()?;
     compare_loaded(&loaded, spec)
 }

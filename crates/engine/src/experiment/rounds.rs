@@ -122,7 +122,8 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
             run.keep =
                 spec.folder.as_ref().map(|folder| Keep { place: Place::Folder(folder.join(own)), log: true });
             let measured = run.plan.measured_from..run.plan.end;
-            let mut taking = Taking(Some(Observing::new(&measured, &run.labels, &run.labels)));
+            let mut taking =
+                Taking(Some(Observing::new(&measured, &run.labels, &run.labels).asked(spec.conditions)));
             going.begins(r, &side.name);
             let observers: &mut [&mut dyn Observer] = &mut [&mut taking];
             let result = side.backend.play(&run, control, observers)?;
@@ -231,7 +232,8 @@ mod tests {
     #[test]
     fn models_are_compared_in_rounds_of_one_plan_each() {
         let compared = played(["4ms", "4.4ms"], 8, 1);
-        let p50 = compared.pairs[0].rows.iter().find(|row| row.of == "p50" && row.label.is_none()).unwrap();
+        let p50 =
+            compared.pairs[0].rows.iter().find(|row| row.of.key() == "p50" && row.label.is_none()).unwrap();
         assert_eq!(p50.shown, Shown::Higher, "{p50:?}");
         let [low, high] = p50.ratio_interval.unwrap();
         assert!(low > 1.05 && high < 1.2, "{low} {high}");

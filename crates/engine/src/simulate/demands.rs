@@ -11,8 +11,9 @@ use super::sink::Counts;
 use super::times::CensoredHistogram;
 use headway_stats::Threshold;
 use headway_stats::intervals::{clopper_pearson, share_over_runs};
+use headway_stats::metric::{Aggregate, Metric, Taken};
 use headway_stats::summary::{Infinite, Interval, Stated, ThresholdResult, Unsteady, Why};
-use headway_stats::thresholds::{Aggregate, Metric, hangs_on_length, judge_runs};
+use headway_stats::thresholds::judge_runs;
 
 /// What a threshold speaks of in one run; none where there was nothing to observe. `mean` is that of the response time; intervals
 /// of means and shares are those within the run, if `intervals` is set; those of percentiles are [`PooledSample`]'s.
@@ -26,8 +27,8 @@ pub fn demanded(
     let plain = |value: f64| Number { value, interval: None, lower_bound: false };
     let bound = |(value, lower_bound): (f64, bool)| Number { lower_bound, ..plain(value) };
     let counts = &run.counts;
-    match (threshold.metric, threshold.aggregate) {
-        (Metric::Failed, aggregate) => {
+    match (threshold.metric.taken, threshold.aggregate) {
+        (Taken::Failures, aggregate) => {
             let (bad, n) = failures(counts)?;
             let share = bad as f64 / n as f64;
             let interval = if intervals { around(share, after.failed()) } else { None };
@@ -35,11 +36,11 @@ pub fn demanded(
             let interval = interval.map(|[low, high]| [low * times, high * times]);
             Some(Number { interval, ..plain(share * times) })
         }
-        (Metric::Started, Aggregate::Count) => Some(plain(counts.started as f64)),
-        (Metric::Started, _) => run.per_second(counts.started).map(plain),
-        (Metric::ResponseOk, Aggregate::Count) => Some(plain(counts.ok as f64)),
+        (Taken::Starts, Aggregate::Count) => Some(plain(counts.started as f64)),
+        (Taken::Starts, _) => run.per_second(counts.started).map(plain),
+        (Taken::Response { successes: true }, Aggregate::Count) => Some(plain(counts.ok as f64)),
         (_, Aggregate::Count) => Some(plain(counts.n as f64)),
-        (Metric::ResponseOk, aggregate) => {
+        (Taken::Response { successes: true }, aggregate) => {
             let value = of_well(aggregate, &after.all)?;
             let has = intervals && aggregate == Aggregate::Mean;
             let interval = if has { after.interval(value, |part| of_well(aggregate, part)) } else { None };
@@ -101,10 +102,10 @@ pub fn judged(thresholds: &[Threshold], of: &Runs<'_>) -> Vec<ThresholdResult> {
 
 fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
     let mut result = threshold.blank();
-    let counted: fn(&Counts) -> u64 = match threshold.metric {
-        Metric::ResponseOk => |counts| counts.ok,
-        Metric::Started => |counts| counts.started,
-        Metric::Failed => |counts| counts.n - counts.unsent,
+    let counted: fn(&Counts) -> u64 = match threshold.metric.taken {
+        Taken::Response { successes: true } => |counts| counts.ok,
+        Taken::Starts => |counts| counts.started,
+        Taken::Failures => |counts| counts.n - counts.unsent,
         _ => |counts| counts.n,
     };
     result.n = of.runs.iter().map(|run| counted(&run.counts)).sum();
@@ -127,7 +128,7 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
             Aggregate::Min | Aggregate::Max => of_extreme(&mut result, threshold.aggregate, &all),
             _ => {}
         }
-        if threshold.metric == Metric::Failed {
+        if threshold.metric == Metric::FAILED {
             of_failures(&mut result, threshold.aggregate, of.runs);
         }
     }
@@ -141,7 +142,7 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
 }
 
 fn is_of_responses(threshold: &Threshold) -> bool {
-    matches!(threshold.metric, Metric::Response | Metric::ResponseOk)
+    matches!(threshold.metric.taken, Taken::Response { .. })
 }
 
 /// Percentiles whose intervals bound others: one of a larger share is at least as large.
@@ -150,7 +151,7 @@ const BOUNDS: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 /// A percentile of all requests together. Where it has no interval, or is a lower bound, what bounds it is the lower end of the
 /// largest percentile below it that has one.
 fn of_percentile(result: &mut ThresholdResult, p: f64, of: &Runs<'_>) {
-    let of_well = result.metric == Metric::ResponseOk.name();
+    let of_well = result.number().is_some_and(|number| number.metric == Metric::RESPONSE_OK);
     let Some(percentile) = of.together.percentile(p, of_well) else { return };
     (result.value, result.lower_bound) = (Some(percentile.value), percentile.lower_bound);
     let short = (of.short)(Some(p));
@@ -173,7 +174,7 @@ fn of_extreme(result: &mut ThresholdResult, aggregate: Aggregate, all: &[Number]
 
 /// Why the threshold is not to be judged.
 fn against(threshold: &Threshold, of: &Runs<'_>) -> Option<Why> {
-    if let Some(why) = of.unsteady.as_ref().filter(|_| hangs_on_length(threshold.metric, threshold.aggregate))
+    if let Some(why) = of.unsteady.as_ref().filter(|_| threshold.metric.hangs_on_length(threshold.aggregate))
     {
         return Some(Why::NotSteady { because: Some(Box::new(why.clone())) });
     }
@@ -183,7 +184,7 @@ fn against(threshold: &Threshold, of: &Runs<'_>) -> Option<Why> {
 
 /// Over how many requests the mean of each run is.
 fn requests(threshold: &Threshold, numbers: &[&Numbers]) -> Vec<u64> {
-    let of_well = threshold.metric == Metric::ResponseOk;
+    let of_well = threshold.metric == Metric::RESPONSE_OK;
     numbers.iter().map(|of| if of_well { of.n_well } else { of.n }).collect()
 }
 

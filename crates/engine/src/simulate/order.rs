@@ -61,11 +61,11 @@ impl From<&Record> for Ended {
 
 /// Puts requests back in the order in which they started.
 #[derive(Clone, Debug, Default)]
-pub struct InOrder {
+pub struct InOrder<T = Ended> {
     /// Those that started at one instant, in the order of time.
     instants: VecDeque<Instant>,
     /// A place for each request of these instants.
-    places: VecDeque<Ended>,
+    places: VecDeque<T>,
     /// Places that have been handed on so far.
     gone: u64,
 }
@@ -82,12 +82,12 @@ struct Instant {
     ended: u32,
 }
 
-impl InOrder {
+impl<T: Copy + Default> InOrder<T> {
     /// A request started; calls come in the order of time.
     #[inline]
     pub fn start(&mut self, start: &Start) {
         let from = self.gone + self.places.len() as u64;
-        self.places.push_back(Ended::default());
+        self.places.push_back(T::default());
         match self.instants.back_mut() {
             Some(last) if last.at == start.started => last.started += 1,
             _ => self.instants.push_back(Instant { at: start.started, from, started: 1, ended: 0 }),
@@ -97,8 +97,16 @@ impl InOrder {
     /// A request ended; hands on, in order, all that no earlier one holds up any longer. One that never started is handed on
     /// at once.
     #[inline]
-    pub fn record(&mut self, record: &Record, mut next: impl FnMut(Ended)) {
-        let ended = Ended::from(record);
+    pub fn record(&mut self, record: &Record, next: impl FnMut(T))
+    where
+        T: for<'a> From<&'a Record>,
+    {
+        self.put(record, T::from(record), next);
+    }
+
+    /// The same of what else is known of the request.
+    #[inline]
+    pub fn put(&mut self, record: &Record, ended: T, mut next: impl FnMut(T)) {
         let Some(started) = record.started.get() else {
             (0..record.count).for_each(|_| next(ended));
             return;
@@ -159,7 +167,7 @@ mod tests {
 
     #[test]
     fn those_that_end_early_wait_for_those_that_started_before() {
-        let (mut order, mut seen) = (InOrder::default(), Vec::new());
+        let (mut order, mut seen) = (InOrder::<Ended>::default(), Vec::new());
         [1, 2, 2, 3].iter().for_each(|&at| order.start(&start(at)));
         let mut end = |order: &mut InOrder, started, done| {
             order.record(&record(0, started, done), |ended| seen.push((ended.due.0, ended.response.0)));
@@ -177,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_never_started_or_was_never_told_of_holds_nobody_up() {
-        let (mut order, mut seen) = (InOrder::default(), Vec::new());
+        let (mut order, mut seen) = (InOrder::<Ended>::default(), Vec::new());
         order.start(&start(5));
         let shed = Record { count: 3, ..Record::never_started(7, Nanos(4), Nanos(6), Outcome::Shed) };
         order.record(&shed, |ended| seen.push(ended.due.0));
@@ -193,7 +201,7 @@ mod tests {
         let mut draws = headway_base::random::Stream::new(1, "test").item(0);
         let mut flights: Vec<(i64, i64)> =
             (0..2_000i64).map(|k| (k / 3 * 10, k / 3 * 10 + 1 + (draws.open01() * 500.0) as i64)).collect();
-        let (mut order, mut seen) = (InOrder::default(), Vec::new());
+        let (mut order, mut seen) = (InOrder::<Ended>::default(), Vec::new());
         let mut due = flights.clone().into_iter().peekable();
         flights.sort_by_key(|&(_, done)| done);
         for (started, done) in flights {

@@ -62,8 +62,8 @@ fn table<'a>(
     ];
     let row = |of: &stats::Row| {
         let name = match &of.label {
-            Some(label) => format!("{label} {}", spoken(&of.of)),
-            None => spoken(&of.of).to_owned(),
+            Some(label) => format!("{label} {}", spoken(of.of)),
+            None => spoken(of.of),
         };
         let (text, tone) = word(of);
         Row::from(vec![

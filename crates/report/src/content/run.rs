@@ -2,66 +2,28 @@
 
 use super::{Block, Cell, Column, Note, Row, Section, Table, Why};
 use crate::format::{
-    STEPPED, chosen, count, interval_cell, number as digits, percentile, plural, rate, share_of, size, time,
+    STEPPED, chosen, count, interval_cell, number as digits, plural, rate, share_of, size, time,
 };
+use crate::words::comparison::spoken_aggregate as spoken;
 use crate::words::{self, Tone};
 use headway_base::rcode::Status;
 use headway_stats::Summary;
+use headway_stats::metric::{Aggregate, Metric};
 use headway_stats::summary::{
     ConnectCounts, ConnectRow, DatagramRow, Failure, FailureReason, Interval, LabelSummary, PERCENTILES,
-    ShardCoverage, ShardLog, Source, Spread, StrayCounts, Tail, ThreadGroup, ThresholdResult, TimePart,
-    percentile_key,
+    ShardCoverage, ShardLog, Source, Spread, StrayCounts, Tail, ThreadGroup, ThresholdResult, ThresholdUnit,
+    TimePart,
 };
 
 /// Labels, and groups, that renderings of little room show.
 const MOST_LABELS: usize = 12;
 
-/// A row of the table of times.
-#[derive(Clone, Copy)]
-enum Statistic {
-    Mean,
-    Min,
-    Percentile(f64),
-    Max,
-}
-
-impl Statistic {
-    /// The rows of that summary: with the percentiles that were asked for.
-    fn all(summary: &Summary) -> Vec<Statistic> {
-        let asked = summary.plan.as_ref().map_or(&[][..], |plan| &plan.percentiles);
-        let percentiles = if asked.is_empty() { &PERCENTILES[..] } else { asked };
-        let mut all = vec![Statistic::Mean, Statistic::Min];
-        all.extend(percentiles.iter().map(|&p| Statistic::Percentile(p)));
-        all.push(Statistic::Max);
-        all
-    }
-
-    /// Its name in the document, and for readers.
-    fn names(self) -> [String; 2] {
-        match self {
-            Statistic::Mean => ["mean", "mean"].map(str::to_owned),
-            Statistic::Min => ["min", "min"].map(str::to_owned),
-            Statistic::Max => ["max", "max"].map(str::to_owned),
-            Statistic::Percentile(p) => [percentile_key(p), percentile(p)],
-        }
-    }
-
-    fn value(self, of: &Spread) -> Option<f64> {
-        match self {
-            Statistic::Mean => of.mean,
-            Statistic::Min => of.min,
-            Statistic::Max => of.max,
-            Statistic::Percentile(p) => of.percentile(p)?.value,
-        }
-    }
-
-    fn interval(self, of: &Spread) -> Option<Interval> {
-        match self {
-            Statistic::Mean => of.ci95.mean,
-            Statistic::Min | Statistic::Max => None,
-            Statistic::Percentile(p) => of.percentile(p)?.ci95,
-        }
-    }
+/// The rows of the table of times: with the percentiles that were asked for.
+fn rows_of_times(summary: &Summary) -> Vec<Aggregate> {
+    let asked = summary.plan.as_ref().map_or(&[][..], |plan| &plan.percentiles);
+    let percentiles = if asked.is_empty() { &PERCENTILES[..] } else { asked };
+    let percentiles = percentiles.iter().map(|&p| Aggregate::Percentile(p));
+    [Aggregate::Mean, Aggregate::Min].into_iter().chain(percentiles).chain([Aggregate::Max]).collect()
 }
 
 /// A column of the table of times, and how its numbers are shown.
@@ -75,24 +37,30 @@ struct Quantity<'a> {
 
 /// Response and service time with their intervals, and what else has a distribution.
 pub(crate) fn times(summary: &Summary) -> Section {
-    let of_time = |block, spread| Quantity { block, spread, show: time, range: interval_cell };
-    let mut all = vec![(column("response", 12, 21), of_time("response", &summary.response))];
+    let of_time = |title, spread| {
+        (column(title, 0, 0), Quantity { block: "", spread, show: time, range: interval_cell })
+    };
     let least = words::generator_share::least(&summary.response);
-    all.extend(least.iter().map(|least| (column("less own delays", 0, 0), of_time("", least))));
-    let split = words::split(summary).into_iter().flatten();
-    all.extend(split.map(|(title, spread)| (column(title, 0, 0), of_time("", spread))));
-    all.extend([
-        (column("successes alone", 0, 0), of_time("", &summary.response_ok)),
-        (column("service", 14, 21), of_time("service", &summary.service)),
-        (column("first byte", 0, 0), of_time("", &summary.first_byte)),
-    ]);
-    // Nothing is sent in a simulation.
-    if summary.source != Source::Sim {
-        let range = |[low, high]: Interval, _| format!("{} to {}", size(low), size(high));
-        all.push((
-            column("response size", 0, 0),
-            Quantity { block: "", spread: &summary.bytes, show: size, range },
-        ));
+    let mut all = Vec::new();
+    for metric in Metric::all() {
+        // Nothing is sent in a simulation.
+        let has = summary.source != Source::Sim || metric.is_simulated();
+        let (Some((title, width, intervals)), Some(spread), true) =
+            (metric.shown.column, summary.spread(metric), has)
+        else {
+            continue;
+        };
+        let block = if metric.shown.reasons { metric.name } else { "" };
+        let (show, range): (fn(f64) -> String, fn(Interval, bool) -> String) = match metric.unit {
+            ThresholdUnit::Bytes => (size, |[low, high], _| format!("{} to {}", size(low), size(high))),
+            _ => (time, interval_cell),
+        };
+        all.push((column(title, width, intervals), Quantity { block, spread, show, range }));
+        if metric == Metric::RESPONSE {
+            all.extend(least.iter().map(|least| of_time("less own delays", least)));
+            let split = words::split(summary).into_iter().flatten();
+            all.extend(split.map(|(title, spread)| of_time(title, spread)));
+        }
     }
     let (columns, quantities): (Vec<Column>, Vec<Quantity<'_>>) = all.into_iter().unzip();
     let row = |title: &str, wide: bool, of: &dyn Fn(&Quantity<'_>) -> Cell| Row {
@@ -100,9 +68,9 @@ pub(crate) fn times(summary: &Summary) -> Section {
         wide,
     };
     let mut rows: Vec<Row> = Vec::new();
-    for of in Statistic::all(summary) {
-        let wide = matches!(of, Statistic::Min);
-        rows.push(row(&of.names()[1], wide, &|quantity| statistic_of(summary, quantity, of)));
+    for of in rows_of_times(summary) {
+        let wide = of == Aggregate::Min;
+        rows.push(row(&spoken(of), wide, &|quantity| statistic_of(summary, quantity, of)));
     }
     rows.push(row("CoV", true, &|of| Cell::new(of.spread.cov.map_or("-".into(), digits))));
     rows.push(row("without a response", true, &|of| Cell::new(count(of.spread.censored))));
@@ -118,9 +86,10 @@ fn column(title: &str, width: usize, intervals: usize) -> Column {
     Column { intervals, ..Column::number(title, width) }
 }
 
-fn statistic_of(summary: &Summary, of: &Quantity<'_>, statistic: Statistic) -> Cell {
+fn statistic_of(summary: &Summary, of: &Quantity<'_>, statistic: Aggregate) -> Cell {
     let spread = of.spread;
-    let [key, name] = &statistic.names();
+    let (key, name) = (&statistic.key(), spoken(statistic));
+    let (value, interval) = spread.number(statistic).unwrap_or_default();
     let lower = spread.lower_bound.contains_key(key);
     let why = |interval: bool| {
         let path = if interval { format!("{}.ci95.{key}", of.block) } else { format!("{}.{key}", of.block) };
@@ -131,7 +100,7 @@ fn statistic_of(summary: &Summary, of: &Quantity<'_>, statistic: Statistic) -> C
         };
         (!of.block.is_empty()).then(|| Why { interval, of: of.block, name: name.clone(), reason })
     };
-    let Some(value) = statistic.value(spread) else {
+    let Some(value) = value else {
         return Cell { why: why(false), ..Cell::toned(Tone::Faint, "-") };
     };
     let mark = words::generator_share::mark(summary, of.block, spread, key);
@@ -139,8 +108,8 @@ fn statistic_of(summary: &Summary, of: &Quantity<'_>, statistic: Statistic) -> C
     let (tone, text) =
         if lower { (Tone::Warn, format!("> {shown}{mark}")) } else { (Tone::Plain, shown + mark) };
     let cell = Cell::toned(tone, text);
-    match statistic.interval(spread) {
-        _ if matches!(statistic, Statistic::Min | Statistic::Max) => cell,
+    match interval {
+        _ if statistic.is_extreme() => cell,
         Some(ends) => Cell { interval: Some((of.range)(ends, spread.stepped.contains_key(key))), ..cell },
         None => Cell { interval: Some(String::new()), why: why(true), ..cell },
     }

@@ -14,7 +14,8 @@ use crate::brady::{self, Grid, Table};
 use crate::format::percentile;
 use ::csv::WriterBuilder;
 use headway_stats::Summary;
-use headway_stats::summary::{Column, HeadwayBin, Tables};
+use headway_stats::metric::{Aggregate, Metric};
+use headway_stats::summary::{Column, HeadwayBin, PERCENTILES, Tables, ThresholdUnit};
 
 /// A file's name and what it holds.
 type File = (&'static str, Vec<u8>);
@@ -64,6 +65,9 @@ pub fn files(summary: &Summary) -> Vec<(&'static str, Vec<u8>)> {
     add("failures.csv", failures(summary));
     add("counts.csv", counts(summary));
     add("headway_histogram.csv", headways(summary));
+    if brady::asked(summary).is_none() {
+        add("metrics.csv", Some(metrics(summary)));
+    }
     files
 }
 
@@ -117,6 +121,30 @@ fn by_label(measure: &Measure, tables: &Tables, percentiles: &[f64]) -> Grid {
         cells
     };
     Grid { head, rows: (measure.rows)(tables).iter().map(row).collect() }
+}
+
+/// A row for each metric that was observed: its numbers over all steps.
+fn metrics(summary: &Summary) -> Grid {
+    let percentiles = PERCENTILES.map(Aggregate::Percentile);
+    let numbers = || [Aggregate::Mean].into_iter().chain(percentiles);
+    let mut head = names(&["metric", "unit", "n", "censored", "sd", "cov", "min", "max"]);
+    for key in numbers().map(Aggregate::key) {
+        head.extend([key.clone(), format!("{key}_ci95_low"), format!("{key}_ci95_high")]);
+    }
+    let row = |metric: Metric| {
+        let spread = summary.spread(metric).filter(|spread| spread.n > 0)?;
+        let unit = if metric.unit == ThresholdUnit::Bytes { "bytes" } else { "s" };
+        let mut cells = names(&[metric.name, unit]);
+        cells.extend([spread.n.to_string(), spread.censored.to_string()]);
+        cells.extend([spread.sd, spread.cov, spread.min, spread.max].map(maybe));
+        for aggregate in numbers() {
+            let (value, interval) = spread.number(aggregate).unwrap_or_default();
+            cells.push(maybe(value));
+            cells.extend([0, 1].map(|end| maybe(interval.map(|ends| ends[end]))));
+        }
+        Some(cells)
+    };
+    Grid { head, rows: Metric::all().filter_map(row).collect() }
 }
 
 /// His tool writes `_` for each of these characters in a label, and none at its end.

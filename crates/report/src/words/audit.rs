@@ -517,7 +517,10 @@ fn is_headline(path: &str) -> bool {
     path != "verdict.load"
         && path != "arrivals.ks.plan"
         && !path.contains(".ci95.")
-        && !matches!(block, "lag" | "blocked" | "service" | "response_ok" | "by_label" | "generator" | "rate")
+        && !matches!(
+            block,
+            "lag" | "blocked" | "service" | "metrics" | "response_ok" | "by_label" | "generator" | "rate"
+        )
 }
 
 /// Why numbers that a reader of an audit looks for are missing: each reason once, with what it keeps from being known.

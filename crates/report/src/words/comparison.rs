@@ -4,28 +4,42 @@
 
 use super::Tone;
 use super::why::why;
-use crate::format::{count, number, plural, share, time};
+use crate::format::{count, number, percentile, plural, share, size, time};
 use headway_stats::comparison::{
     Compared, Comparison, ConditionResult, Difference, Incomparable, Method, NotTold, Outcome, Pair, Row,
     Shown, Verdict,
 };
-use headway_stats::summary::{Interval, LoadVerdict};
+use headway_stats::metric::{Aggregate, Metric, NumberOf, Taken};
+use headway_stats::summary::{Interval, LoadVerdict, ThresholdUnit};
 
 /// A sentence and its tone.
 pub type Sentence = (Tone, String);
 
-/// What a number is called: `p99.9`, `failed`.
-pub fn spoken(of: &str) -> &str {
-    if of == "p999" { "p99.9" } else { of }
+/// What a number is called: `p99.9`, `failed`, `connect p95`.
+pub fn spoken(of: NumberOf) -> String {
+    let number = spoken_aggregate(of.aggregate);
+    match () {
+        () if of == NumberOf::FAILED => of.metric.name.to_owned(),
+        () if of == NumberOf::RATE || of.metric == Metric::RESPONSE => number,
+        () => format!("{} {number}", of.metric.name),
+    }
+}
+
+/// What an aggregate is called: `mean`, `p99.9`.
+pub fn spoken_aggregate(of: Aggregate) -> String {
+    match of {
+        Aggregate::Percentile(percent) => percentile(percent),
+        of => of.key(),
+    }
 }
 
 /// A number in a sentence, with its step.
 fn of_row(row: &Row) -> String {
-    let name = match row.of.as_str() {
-        "mean" => "the mean",
-        of => spoken(of),
+    let name = match row.of == NumberOf::response(Aggregate::Mean) {
+        true => "the mean".to_owned(),
+        false => spoken(row.of),
     };
-    row.label.as_ref().map_or_else(|| name.to_owned(), |label| format!("{name} of {label}"))
+    row.label.as_ref().map_or_else(|| name.clone(), |label| format!("{name} of {label}"))
 }
 
 /// Per cent with as many digits as tell ends apart.
@@ -64,14 +78,16 @@ fn differs(pair: &Pair, rows: &[usize]) -> Sentence {
     let rows: Vec<&Row> = rows.iter().filter_map(|&i| pair.rows.get(i)).collect();
     let overall = rows.iter().any(|row| row.label.is_none());
     let rows: Vec<&Row> = rows.into_iter().filter(|row| row.label.is_none() == overall).collect();
-    let is_time = |row: &Row| row.of != "failed" && row.of != "rate";
+    let is_time = |row: &Row| row.of.metric.is_time();
+    let is_failed = |row: &Row| row.of == NumberOf::FAILED;
     let first = |of: &dyn Fn(&Row) -> bool| rows.iter().find(|row| of(row)).copied();
-    let kinds: [Option<&Row>; 5] = [
+    let kinds: [Option<&Row>; 6] = [
         first(&|row| is_time(row) && row.shown == Shown::Higher),
         first(&|row| is_time(row) && row.shown == Shown::Lower),
-        first(&|row| row.of == "failed" && row.shown == Shown::Higher),
-        first(&|row| row.of == "failed" && row.shown == Shown::Lower),
-        first(&|row| row.of == "rate"),
+        first(&|row| is_failed(row) && row.shown == Shown::Higher),
+        first(&|row| is_failed(row) && row.shown == Shown::Lower),
+        first(&|row| row.of == NumberOf::RATE),
+        first(&|row| !is_time(row) && row.of.metric.is_distribution()),
     ];
     let worse = kinds[0].is_some() || kinds[2].is_some();
     let parts: Vec<String> = kinds.into_iter().flatten().filter_map(difference).collect();
@@ -81,7 +97,7 @@ fn differs(pair: &Pair, rows: &[usize]) -> Sentence {
 /// What a row shows: `slower by 8 to 14 % at p99`.
 pub fn difference(row: &Row) -> Option<String> {
     let higher = row.shown == Shown::Higher;
-    if row.of == "failed" {
+    if row.of == NumberOf::FAILED {
         let [low, high] = ordered(row.difference_interval?);
         let of = row.label.as_ref().map_or(String::new(), |label| format!(" of {label}"));
         let word = if higher { "more" } else { "fewer" };
@@ -93,12 +109,11 @@ pub fn difference(row: &Row) -> Option<String> {
     }
     let [low, high] = ordered(row.ratio_interval?.map(|end| end - 1.0));
     let by = format!("by {} to {} %", percent(low), percent(high));
-    Some(match (row.of.as_str(), higher) {
-        ("rate", true) => format!("{} more responses per second", by.trim_start_matches("by ")),
-        ("rate", false) => format!("{} fewer responses per second", by.trim_start_matches("by ")),
-        (_, true) => format!("slower {by} at {}", of_row(row)),
-        (_, false) => format!("faster {by} at {}", of_row(row)),
-    })
+    if row.of == NumberOf::RATE {
+        let word = if higher { "more" } else { "fewer" };
+        return Some(format!("{} {word} responses per second", by.trim_start_matches("by ")));
+    }
+    Some(format!("{} {by} at {}", word(row).0, of_row(row)))
 }
 
 /// Sizes in the direction that is shown, the smaller first.
@@ -129,15 +144,21 @@ pub fn besides(comparison: &Comparison) -> Vec<Sentence> {
 
 /// What a row shows, in a word.
 pub fn word(row: &Row) -> (&'static str, Tone) {
-    match (row.shown, row.of.as_str()) {
-        (Shown::NotTold, _) => ("n/a", Tone::Faint),
-        (Shown::No, _) => ("no difference", Tone::Plain),
-        (Shown::Higher, "rate") => ("more", Tone::Strong),
-        (Shown::Lower, "rate") => ("fewer", Tone::Strong),
-        (Shown::Higher, "failed") => ("more", Tone::Bad),
-        (Shown::Lower, "failed") => ("fewer", Tone::Good),
-        (Shown::Higher, _) => ("slower", Tone::Bad),
-        (Shown::Lower, _) => ("faster", Tone::Good),
+    let higher = match row.shown {
+        Shown::NotTold => return ("n/a", Tone::Faint),
+        Shown::No => return ("no difference", Tone::Plain),
+        Shown::Higher => true,
+        Shown::Lower => false,
+    };
+    match (row.of.metric.taken, higher) {
+        (Taken::Responses | Taken::Starts, true) => ("more", Tone::Strong),
+        (Taken::Responses | Taken::Starts, false) => ("fewer", Tone::Strong),
+        (Taken::Failures, true) => ("more", Tone::Bad),
+        (Taken::Failures, false) => ("fewer", Tone::Good),
+        (_, true) if row.of.metric.is_time() => ("slower", Tone::Bad),
+        (_, false) if row.of.metric.is_time() => ("faster", Tone::Good),
+        (_, true) => ("higher", Tone::Strong),
+        (_, false) => ("lower", Tone::Strong),
     }
 }
 
@@ -310,9 +331,9 @@ pub fn condition(comparison: &Comparison, of: &ConditionResult) -> Sentence {
 /// The change with its interval: `+11 % [+8, +14]`, of shares in percentage points.
 pub fn change_cell(row: &Row) -> String {
     let signed = |x: f64| format!("{}{}", if x > 0.0 { "+" } else { "" }, percent(x));
-    match row.of.as_str() {
-        "failed" => row.difference.map(|d| format!("{} pp", signed(d))),
-        _ => row.ratio.map(|ratio| format!("{} %", signed(ratio - 1.0))),
+    match row.of.is_share() {
+        true => row.difference.map(|d| format!("{} pp", signed(d))),
+        false => row.ratio.map(|ratio| format!("{} %", signed(ratio - 1.0))),
     }
     .unwrap_or_else(|| "-".into())
 }
@@ -320,9 +341,9 @@ pub fn change_cell(row: &Row) -> String {
 /// The interval of the change: `[+8, +14]`; empty where there is none.
 pub fn interval_of(row: &Row) -> String {
     let signed = |x: f64| format!("{}{}", if x > 0.0 { "+" } else { "" }, percent(x));
-    let (ends, unit) = match row.of.as_str() {
-        "failed" => (row.difference_interval, "pp"),
-        _ => (row.ratio_interval.map(|ends| ends.map(|end| end - 1.0)), "%"),
+    let (ends, unit) = match row.of.is_share() {
+        true => (row.difference_interval, "pp"),
+        false => (row.ratio_interval.map(|ends| ends.map(|end| end - 1.0)), "%"),
     };
     match ends {
         Some([low, high]) if row.shown != Shown::NotTold => {
@@ -352,10 +373,12 @@ pub fn difference_cell(row: &Row) -> String {
 }
 
 fn in_unit(row: &Row, value: f64) -> String {
-    match row.of.as_str() {
-        "rate" => format!("{}/s", number(value)),
-        "failed" => share(value),
-        _ => time(value),
+    match row.of.metric.unit_of(row.of.aggregate) {
+        ThresholdUnit::Seconds => time(value),
+        ThresholdUnit::Bytes => size(value),
+        ThresholdUnit::PerSecond => format!("{}/s", number(value)),
+        ThresholdUnit::Share => share(value),
+        ThresholdUnit::Count => number(value),
     }
 }
 
@@ -391,7 +414,7 @@ mod tests {
         };
         let number = |value| Number { value: Some(value), n: 1_000, ..Number::default() };
         Row {
-            of: of.into(),
+            of: of.parse().unwrap(),
             base: number(0.1),
             other: number(0.1 * ratio),
             ratio: Some(ratio),

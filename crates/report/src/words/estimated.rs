@@ -3,7 +3,7 @@
 //! Absent: response times as they are.
 
 use super::why;
-use crate::format::{count, percentile, rate, share, time};
+use crate::format::{count, rate, share, time};
 use headway_stats::Summary;
 use headway_stats::summary::{DependsOn, P99Off, Stated, Why};
 
@@ -101,52 +101,6 @@ fn because(reason: &Stated<Why>) -> String {
     short.to_owned()
 }
 
-/// The reason as a sentence without a capital; none for the reasons of other numbers.
-pub(super) fn reason(why: &Why) -> Option<String> {
-    Some(match why {
-        Why::ServersBusy { busy } => format!(
-            "independent starts at that rate would pile up: the target's servers are busy for {} of the time",
-            share(*busy)
-        ),
-        Why::NoQueue { waited } => format!(
-            "only {} requests waited for others, which does not show how many the target serves side by side",
-            count(*waited)
-        ),
-        Why::ServersUnknown => "several numbers of servers fit the file as well".into(),
-        Why::NoShortHeadways => {
-            "hardly any request came soon after another, as independent ones do: how the target serves those does not show".into()
-        }
-        Why::TiedStarts => {
-            "too many requests share a start stamp: which of them was served first, and so for how long, does not show".into()
-        }
-        Why::CoarseForServices { grid_s } => {
-            format!("stamps of {} are too coarse for the service times", time(*grid_s))
-        }
-        Why::NoStation { depends_on } => format!(
-            "no number of servers that serve in order fits the file: service times would depend on {}",
-            match depends_on {
-                DependsOn::Others => "how many other requests there are, or on their order",
-                DependsOn::Time => "when a request comes",
-                DependsOn::Rate => "how soon a request comes after others",
-            }
-        ),
-        Why::ReplayMisses { percentile: p, observed_s, replayed_s } => format!(
-            "the best fitting target that serves in order gives a {} of {} under these starts, where the file has {}",
-            percentile(*p),
-            time(*replayed_s),
-            time(*observed_s)
-        ),
-        Why::RequestsFailed { failed, n } => format!(
-            "{} of {} requests failed, so that the others do not show the service times",
-            count(*failed),
-            count(*n)
-        ),
-        Why::RateChanges => "the rate itself changes: independent starts at one rate would be another load".into(),
-        Why::OfSessions => "the pattern is that of sessions, whose requests follow one another".into(),
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,7 +150,8 @@ mod tests {
             Why::OfSessions,
         ];
         for why in reasons.into_iter().chain(depend.map(|depends_on| Why::NoStation { depends_on })) {
-            assert!(reason(&why).is_some_and(|text| text.len() > 20 && !text.ends_with('.')), "{why:?}");
+            let text = why::why(&why.clone().into());
+            assert!(text.len() > 20 && !text.ends_with('.'), "{why:?}: {text}");
             let mut summary = Summary { audit: Some(Audit::default()), ..Summary::default() };
             assert_eq!(brief(&summary), None);
             summary.not_computed.insert(PATH.into(), why.clone().into());

@@ -17,14 +17,18 @@ fn is_marked(number: &NumberEffect) -> bool {
 }
 
 /// The numbers that may be off by more than is tolerated, each with the range that it lies in without the generator's delays.
-fn all(summary: &Summary) -> Vec<(&str, Interval)> {
+fn all(summary: &Summary) -> Vec<(String, Interval)> {
     let share = summary.response.generator_share.as_ref();
     match &summary.verdict.effect {
         Some(effect) => {
-            let times = effect.numbers.iter().filter(|number| number.number != "failed" && is_marked(number));
-            times.map(|number| (number.number.as_str(), number.undisturbed)).collect()
+            let of_times = |number: &&NumberEffect| number.number.metric.is_time() && is_marked(number);
+            let times = effect.numbers.iter().filter(of_times);
+            times.map(|number| (number.number.key(), number.undisturbed)).collect()
         }
-        None => share.map_or(Vec::new(), |share| share.marked().collect()),
+        None => {
+            let marked = share.into_iter().flat_map(|share| share.marked());
+            marked.map(|(name, ends)| (name.to_owned(), ends)).collect()
+        }
     }
 }
 
@@ -59,8 +63,8 @@ pub fn least(response: &Spread) -> Option<Spread> {
 
 /// What the mark means, with the range of each marked number of the response time; none without any.
 pub fn marked(summary: &Summary) -> Option<String> {
-    let between = |(name, [low, high]): (&str, [f64; 2])| {
-        let name = if name == "p999" { "p99.9" } else { name };
+    let between = |(name, [low, high]): (String, [f64; 2])| {
+        let name = name.parse().map_or(name, super::comparison::spoken);
         format!("{name} {} to {}", time(low), time(high))
     };
     let ends: Vec<String> = all(summary).into_iter().map(between).collect();

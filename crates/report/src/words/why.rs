@@ -2,9 +2,11 @@
 //!
 //! One sentence for each [`Why`]; documents that other versions wrote bring their own for those that this one does not know.
 
-use crate::format::{chosen, chosen_time, count, number, per_second_within, plural, share, time, times_what};
+use crate::format::{
+    chosen, chosen_time, count, number, per_second_within, percentile, plural, share, time, times_what,
+};
 use headway_stats::summary::{
-    Disturbance, Grows, NotComputed, PlanPart, StampsHow, Stated, ThresholdUnit, Unsteady, Why,
+    DependsOn, Disturbance, Grows, NotComputed, PlanPart, StampsHow, Stated, ThresholdUnit, Unsteady, Why,
 };
 
 /// The sentence for the number at that path; none where its document has no reason.
@@ -14,20 +16,9 @@ pub fn missing(not_computed: &NotComputed, path: &str) -> Option<String> {
 
 /// The sentence.
 pub fn why(stated: &Stated<Why>) -> String {
-    match &stated.why {
+    match stated.why {
         Why::Other => stated.text.clone(),
-        known => number_missing(known)
-            .or_else(|| by_file(known))
-            .or_else(|| super::estimated::reason(known))
-            .or_else(|| by_users(known))
-            .or_else(|| by_rule(known))
-            .or_else(|| of_simulation(known))
-            .unwrap_or_else(|| threshold(known)),
-    }
-}
-
-fn number_missing(why: &Why) -> Option<String> {
-    Some(match *why {
+        // Of numbers and their intervals.
         Why::NoObservations => "no observations".into(),
         Why::OneObservation => "one observation".into(),
         Why::OneSide { needed, n } => {
@@ -85,47 +76,65 @@ fn number_missing(why: &Why) -> Option<String> {
         Why::UnreadUnknown => {
             "it is not known how long responses lay unread: the system stamps only what is received over TCP".into()
         }
-        _ => return None,
-    })
-}
-
-fn by_file(why: &Why) -> Option<String> {
-    Some(match why {
+        // Of another tool's file.
         Why::DueNotTold => "the file does not say when requests were due".into(),
         Why::EndsNotTold => "the file does not say when requests ended".into(),
         Why::OutcomesNotTold => super::NOT_TOLD.into(),
         Why::UsersNotNamed => "the file does not name users".into(),
         Why::SeveralAtOnce { overlap, of } => format!(
             "users have several requests at once: {} of {} started before their user's last one had ended",
-            count(*overlap),
-            count(*of)
+            count(overlap),
+            count(of)
         ),
         Why::ShortResponses => "a response takes less than two steps of the stamps' grid".into(),
-        Why::Groups { left_out, too_large, users } => groups(*left_out, too_large, *users),
+        Why::Groups { left_out, ref too_large, users } => groups(left_out, too_large, users),
         Why::NoInterval { interval_s } => {
             format!(
                 "--counts-per {}: not one such interval fits into what is judged",
-                chosen_time(*interval_s)
+                chosen_time(interval_s)
             )
         }
-        _ => return None,
-    })
-}
-
-/// Groups of users that were asked for (`--by-threads`) and are not told.
-fn groups(left_out: usize, too_large: &[u64], users: u64) -> String {
-    let more = (left_out > 0).then(|| format!("{left_out} more groups were asked for than are shown"));
-    let sizes = too_large.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-    let large = (!too_large.is_empty()).then(|| match users {
-        0 => format!("--by-threads {sizes}: the files name no users"),
-        1 => format!("--by-threads {sizes}: there is 1 user, which stands for these groups"),
-        _ => format!("--by-threads {sizes}: there are {users} users, which stand for these groups"),
-    });
-    more.into_iter().chain(large).collect::<Vec<_>>().join("; ")
-}
-
-fn by_users(why: &Why) -> Option<String> {
-    Some(match *why {
+        // Of what independent starts would have met.
+        Why::ServersBusy { busy } => format!(
+            "independent starts at that rate would pile up: the target's servers are busy for {} of the time",
+            share(busy)
+        ),
+        Why::NoQueue { waited } => format!(
+            "only {} requests waited for others, which does not show how many the target serves side by side",
+            count(waited)
+        ),
+        Why::ServersUnknown => "several numbers of servers fit the file as well".into(),
+        Why::NoShortHeadways => {
+            "hardly any request came soon after another, as independent ones do: how the target serves those does not show".into()
+        }
+        Why::TiedStarts => {
+            "too many requests share a start stamp: which of them was served first, and so for how long, does not show".into()
+        }
+        Why::CoarseForServices { grid_s } => {
+            format!("stamps of {} are too coarse for the service times", time(grid_s))
+        }
+        Why::NoStation { depends_on } => format!(
+            "no number of servers that serve in order fits the file: service times would depend on {}",
+            match depends_on {
+                DependsOn::Others => "how many other requests there are, or on their order",
+                DependsOn::Time => "when a request comes",
+                DependsOn::Rate => "how soon a request comes after others",
+            }
+        ),
+        Why::ReplayMisses { percentile: p, observed_s, replayed_s } => format!(
+            "the best fitting target that serves in order gives a {} of {} under these starts, where the file has {}",
+            percentile(p),
+            time(replayed_s),
+            time(observed_s)
+        ),
+        Why::RequestsFailed { failed, n } => format!(
+            "{} of {} requests failed, so that the others do not show the service times",
+            count(failed),
+            count(n)
+        ),
+        Why::RateChanges => "the rate itself changes: independent starts at one rate would be another load".into(),
+        Why::OfSessions => "the pattern is that of sessions, whose requests follow one another".into(),
+        // Of users and sessions.
         Why::NotWaiting { overlap, of } => format!(
             "users do not wait for their responses: {} of {} requests were due before the one before had ended",
             count(overlap),
@@ -157,12 +166,7 @@ fn by_users(why: &Why) -> Option<String> {
         Why::CutShort => {
             "the run was cut short, and what its sessions would have sent by then is not known".into()
         }
-        _ => return None,
-    })
-}
-
-fn by_rule(why: &Why) -> Option<String> {
-    Some(match *why {
+        // Of rules.
         Why::Evidence => "what it did to the numbers is judged".into(),
         Why::OtherWorkload => "not for this kind of workload".into(),
         Why::NoRule => "no rule applies to this kind of workload".into(),
@@ -193,17 +197,13 @@ fn by_rule(why: &Why) -> Option<String> {
         Why::NoneWatched => "no request was watched".into(),
         Why::NoUsersAsked => "no users were specified within the complete segments".into(),
         Why::WorkNotKnown => "the specified number of requests is not known".into(),
-        _ => return None,
-    })
-}
-
-fn of_simulation(why: &Why) -> Option<String> {
-    Some(match why {
+        // Of simulations.
         Why::NoSizes => "nothing is sent in a simulation, and so nothing has a size".into(),
+        Why::NoConnecting => "connections of a simulation stand at once, and so none takes time".into(),
         Why::Overloaded => "there is no steady state: a part of the model is offered more than it can do".into(),
         Why::PilesUp => "there is no steady state: requests pile up throughout the measured phase".into(),
         Why::NotSteady { because: None } => "no steady state was found".into(),
-        Why::NotSteady { because: Some(because) } => format!("no steady state: {}", unsteady(because)),
+        Why::NotSteady { because: Some(ref because) } => format!("no steady state: {}", unsteady(because)),
         Why::MeanInfinite => "the mean is infinite: that of a run depends on its longest services".into(),
         Why::HeavyTail => "the service times have too heavy a tail for an interval of the mean".into(),
         Why::TooSkewed => {
@@ -212,26 +212,21 @@ fn of_simulation(why: &Why) -> Option<String> {
         }
         Why::ShortRun { length_s, needed_s } => format!(
             "a single run that lasts {} after its warm-up is too short for it; {} are enough, or several runs",
-            time(*length_s),
-            time(*needed_s)
+            time(length_s),
+            time(needed_s)
         ),
         Why::ShortRuns { length_s, needed_s } => format!(
             "runs that last {} together after their warm-up are too short for it; {} are enough (--replications, or longer runs)",
-            time(*length_s),
-            time(*needed_s)
+            time(length_s),
+            time(needed_s)
         ),
-        _ => return None,
-    })
-}
-
-fn threshold(why: &Why) -> String {
-    match why {
+        // Of thresholds.
         Why::InvalidLoad => {
             "the load was INVALID, and what that did to the number is not known: a load that is VALID would decide".into()
         }
         Why::EndedRun { at_s, recovered } => {
-            let later = if *recovered { "; responses that came later brought the value back" } else { "" };
-            format!("crossed after {}, which ended the run{later}", time(*at_s))
+            let later = if recovered { "; responses that came later brought the value back" } else { "" };
+            format!("crossed after {}, which ended the run{later}", time(at_s))
         }
         Why::BoundHolds => {
             "the value is a lower bound: users without a response waited longer, so it is not shown that the limit holds".into()
@@ -239,18 +234,18 @@ fn threshold(why: &Why) -> String {
         Why::BoundUnknown => {
             "the value is a lower bound: users without a response waited longer, and how long is not known".into()
         }
-        Why::OwnDelays { low, high, unit, unsent } => own_delays(*low, *high, *unit, *unsent),
+        Why::OwnDelays { low, high, unit, unsent } => own_delays(low, high, unit, unsent),
         Why::LoadUndecided => {
             "not certain: it is not shown that the load was sent as specified; a longer run would decide".into()
         }
         Why::FewToTell => "not certain: too few requests for an interval; a longer run would decide".into(),
-        Why::Throughout { runs, grows, limit, unit, because } => {
-            let limit = super::thresholds::shown(*unit, *limit);
+        Why::Throughout { runs, grows, limit, unit, ref because } => {
+            let limit = super::thresholds::shown(unit, limit);
             let of = match runs {
                 1 => String::new(),
-                runs => format!(" in all {} replications", count(*runs)),
+                runs => format!(" in all {} replications", count(runs)),
             };
-            let grows = if *grows { ", and growing" } else { "" };
+            let grows = if grows { ", and growing" } else { "" };
             format!("above {limit}{of}{grows}; {}", self::why(because))
         }
         Why::Astride => {
@@ -261,7 +256,7 @@ fn threshold(why: &Why) -> String {
         }
         Why::Extreme { largest } => format!(
             "judged on the {} of all replications; longer runs may go beyond it",
-            if *largest { "largest" } else { "smallest" }
+            if largest { "largest" } else { "smallest" }
         ),
         Why::SingleRun => "a single run has no interval of this number: play several (--replications)".into(),
         Why::FewBeyond => {
@@ -269,10 +264,21 @@ fn threshold(why: &Why) -> String {
         }
         Why::AtLeast { value } => format!(
             "it is at least {}, by the lower end of its own interval or of a smaller percentile's",
-            time(*value)
+            time(value)
         ),
-        _ => "not known".into(),
     }
+}
+
+/// Groups of users that were asked for (`--by-threads`) and are not told.
+fn groups(left_out: usize, too_large: &[u64], users: u64) -> String {
+    let more = (left_out > 0).then(|| format!("{left_out} more groups were asked for than are shown"));
+    let sizes = too_large.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    let large = (!too_large.is_empty()).then(|| match users {
+        0 => format!("--by-threads {sizes}: the files name no users"),
+        1 => format!("--by-threads {sizes}: there is 1 user, which stands for these groups"),
+        _ => format!("--by-threads {sizes}: there are {users} users, which stand for these groups"),
+    });
+    more.into_iter().chain(large).collect::<Vec<_>>().join("; ")
 }
 
 /// Between what the generator leaves a number, and what would decide.

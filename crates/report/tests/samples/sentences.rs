@@ -324,7 +324,7 @@ fn infinite() -> [Infinite; 4] {
 
 /// What lateness did to numbers.
 fn moved() -> Vec<Evidence> {
-    let number = |number: &str, off| MovedNumber { number: number.into(), off };
+    let number = |number: &str, off| MovedNumber { number: number.parse().unwrap(), off };
     let of = |sure, basis, numbers: Vec<MovedNumber>| {
         let cause = GeneratorCause::Stalls { n: 12, longest_s: 0.047 };
         Load::Moved { sure, numbers, basis, p99_s: 0.001_31, max_s: 0.047, cause }.into()

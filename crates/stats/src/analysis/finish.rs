@@ -8,6 +8,7 @@ use crate::departures;
 use crate::effect::{Found, Place, Tolerance};
 use crate::findings::{FindingContext, find_all, length_for_intervals, no_mean, unsteady};
 use crate::generator_share::{self, shares};
+use crate::metric::{Block, Metric};
 use crate::pattern::{Apart, Judged, pattern};
 use crate::requests::{LabelKept, outcomes};
 use crate::responses::Sample;
@@ -15,8 +16,7 @@ use crate::rules::{self, Evidence};
 use crate::series::Level;
 use crate::setup::{Facts, Workload};
 use crate::summary::{
-    self, Curves, LabelSummary, LimitedBy, NotComputed, PercentileCurves, RateSummary, SeriesRow, Summary,
-    Tail, Why,
+    self, LabelSummary, LimitedBy, NotComputed, RateSummary, SeriesRow, Summary, Tail, Why,
 };
 use crate::thresholds::Known;
 use crate::thresholds::measure::MetricsView;
@@ -60,8 +60,8 @@ impl Analysis {
         }
         // Twenty segments of one transient are no twenty samples.
         let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
-        if let Some(effect) = &mut effect {
-            let response = self.response(filled);
+        if let (Some(effect), Some(response)) = (&mut effect, self.requests.sample(Metric::RESPONSE, filled))
+        {
             effect.leave_bounds(|p| response.is_no_bound(p));
         }
         let stay = departures::forgiven(&self.requests, self.setup.tolerances.lateness).length();
@@ -92,12 +92,7 @@ impl Analysis {
         summary.not_computed = missing;
         self.verdict_into(&mut summary, &facts, (&arrivals, stay, effect.as_ref()), filled);
         if self.is_fixed_work() {
-            let of_interval = |path: &str| path.contains(".ci95.") || path.ends_with(".interval");
-            let reasons = summary.not_computed.iter_mut().filter(|(path, _)| of_interval(path));
-            reasons.for_each(|(_, reason)| *reason = Why::FixedWork.into());
-        }
-        if facts.source == summary::Source::Sim {
-            summary.take_back_sizes();
+            summary.explain_missing_intervals(&Why::FixedWork);
         }
         if facts.source == summary::Source::Live {
             let given_up = GIVEN_UP.into_iter().zip(self.given_up).filter(|(_, n)| *n > 0);
@@ -125,12 +120,6 @@ impl Analysis {
         let place = if here == Some(false) { Place::Elsewhere } else { Place::PerhapsHere };
         let tolerance = Tolerance { share: self.setup.tolerances.effect, ..Tolerance::default() };
         self.effect.take()?.finish(place, &tolerance)
-    }
-
-    /// The response times of all requests, those that were given up as lower bounds.
-    fn response(&self, filled: usize) -> Sample {
-        let r = &self.requests;
-        Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled)
     }
 
     /// Why it cannot.
@@ -210,19 +199,37 @@ impl Analysis {
     ) {
         const NS: f64 = 1e9;
         let r = &self.requests;
-        let response = self.response(filled);
-        let service = Sample::new(&[&r.service], &[&r.service_censored], filled);
         let asked = self.setup.percentiles.as_slice();
-        let mut spread = |sample: &Sample, unit, path| sample.spread_with(asked, unit, path, missing);
-        summary.response = spread(&response, NS, "response");
-        summary.response_ok = spread(&Sample::new(&[&r.ok], &[], filled), NS, "response_ok");
-        summary.service = spread(&service, NS, "service");
-        summary.first_byte = spread(&Sample::new(&[&r.first_byte], &[], filled), NS, "first_byte");
-        summary.bytes = spread(&Sample::new(&[&r.bytes], &[], filled), 1.0, "bytes");
-        summary.time_split = self.loops.is_some().then(|| r.split_time.summary());
+        let simulated = summary.source == summary::Source::Sim;
+        for metric in Metric::all() {
+            if let Some(why) = metric.not_simulated.filter(|_| simulated) {
+                if !matches!(metric.block, Block::More) {
+                    missing.insert(metric.path(), why().into());
+                }
+                continue;
+            }
+            let Some(sample) = r.sample(metric, filled) else { continue };
+            match metric.block {
+                // What a load does not have at all is left out.
+                Block::More if sample.n() == 0 => {}
+                _ => {
+                    let spread = sample.spread_with(asked, metric.scale(), &metric.path(), missing);
+                    summary.set_spread(metric, spread);
+                }
+            }
+            match metric {
+                _ if metric == Metric::RESPONSE => {
+                    summary.curves.percentiles.response = sample.curve(NS);
+                }
+                _ if metric == Metric::SERVICE => summary.curves.percentiles.service = sample.curve(NS),
+                _ => {}
+            }
+        }
+        summary.time_split = (self.loops.is_some() && !simulated).then(|| r.split_time.summary());
         if let Some([open, session]) = r.split(filled) {
-            summary.response_open = Some(spread(&open, NS, "response_open"));
-            summary.response_session = Some(spread(&session, NS, "response_session"));
+            let mut spread = |sample: &Sample, path| sample.spread_with(asked, NS, path, missing);
+            summary.response_open = Some(spread(&open, "response_open"));
+            summary.response_session = Some(spread(&session, "response_session"));
         }
         if let Some(effect) = effect {
             effect.widen(&mut summary.response, false);
@@ -234,10 +241,8 @@ impl Analysis {
         summary.blocked = tail(&r.blocked, "blocked", nothing(), missing);
         summary.outcomes = outcomes(&r.outcomes);
         summary.failures = r.failures_by_kind(&self.setup.labels);
-        let percentiles = PercentileCurves { response: response.curve(NS), service: service.curve(NS) };
         let answered = Sample::new(&[&r.ok, &r.answered], &[], filled);
-        let (headway, response_histogram) = (summary.curves.headway.take(), answered.bins());
-        summary.curves = Curves { percentiles, headway, response_histogram };
+        summary.curves.response_histogram = answered.bins();
         summary.by_label = match &self.setup.labels[..] {
             [only] => {
                 let (n, response) = (r.outcomes.iter().sum(), summary.response.clone());
@@ -276,7 +281,8 @@ impl Analysis {
         let seconds = (until - self.measured.start).as_secs_f64();
         let per_second = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
         let goodput = self.loops.as_ref().and_then(|loops| per_second(loops.good_within));
-        let bytes = |n: u64| per_second(n).filter(|_| self.loops.is_some());
+        let told = self.loops.is_some() && facts.source != summary::Source::Sim;
+        let bytes = |n: u64| per_second(n).filter(|_| told);
         let (received, sent) = (bytes(self.requests.bytes_received), bytes(self.requests.bytes_sent));
         if let (Workload::Sessions, Some(loops)) = (self.setup.workload, &self.loops) {
             // By when requests started and ended: those of a session are counted to the phase wherever they fall.
@@ -429,7 +435,8 @@ impl Analysis {
         let sight = MetricsView::new(&self.requests, &self.arrivals, filled, seconds)
             .with_ends(known, summary.vouch(), tolerances.unsent)
             .with_effect(effect)
-            .with_timeout(timeout);
+            .with_timeout(timeout)
+            .of_simulation(facts.source == summary::Source::Sim);
         let cut_short = summary.measured.interrupted;
         summary.thresholds = self.thresholds.results(&sight, cut_short, &mut summary.not_computed);
         let apart = self.apart_from_pauses(self.until(facts));
@@ -459,7 +466,7 @@ impl Analysis {
             labels: &self.setup.labels,
             unsent_at: &self.requests.never_at,
             failed_at: &self.requests.failed_at,
-            service: std::array::from_fn(|s| self.requests.service.mean(s)),
+            service: std::array::from_fn(|s| self.requests.service(s)),
             response: std::array::from_fn(|s| self.requests.response(s)),
             turned_away: std::array::from_fn(|s| self.requests.answered.mean(s)),
             rows: self.series.responses(summary.measured.from_s, summary.measured.to_s),

@@ -3,36 +3,11 @@
 //! The grammar is that of thresholds ([`crate::thresholds`]) with a word in place of the comparison.
 
 use super::document::{Outcome, Row, Shown};
-use crate::summary::percentile_key;
+use crate::metric::{Aggregate, Metric, NumberOf};
 use crate::thresholds::Reader;
 use headway_base::units::nearest;
 use std::fmt;
 use std::str::FromStr;
-
-/// A number which is compared.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Metric {
-    /// Responses per second.
-    Rate,
-    /// Mean response time.
-    Mean,
-    /// A percentile of the response time, above 0 and below 100.
-    Percentile(f64),
-    /// Share of the requests that failed.
-    Failed,
-}
-
-impl Metric {
-    /// Its name in documents: `rate`, `mean`, `p50` ... `p999`, `failed`.
-    pub fn key(self) -> String {
-        match self {
-            Metric::Rate => "rate".into(),
-            Metric::Mean => "mean".into(),
-            Metric::Percentile(percent) => percentile_key(percent),
-            Metric::Failed => "failed".into(),
-        }
-    }
-}
 
 /// A condition, as in `p(99) slower by 5%`.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,7 +15,7 @@ pub struct Condition {
     /// As it was written.
     pub text: String,
     /// The number.
-    pub metric: Metric,
+    pub number: NumberOf,
     /// The step that it is limited to; none for all requests.
     pub step: Option<String>,
     /// Whether the other's number is to be larger, or smaller.
@@ -80,9 +55,11 @@ impl FromStr for Condition {
         };
         let (mut word, mut from) = reader.word();
         let mut step = None;
-        let mut of_failed = false;
-        if word == "response" || (word == "failed" && reader.rest().trim_start().starts_with(['{', ':'])) {
-            of_failed = word == "failed";
+        let named = Metric::named(word).filter(|metric| metric.compared);
+        let begins = reader.rest().trim_start().starts_with(['{', ':']);
+        // A word that counts is a number by itself.
+        let metric = named.filter(|metric| begins || metric.is_distribution());
+        if metric.is_some() {
             if reader.take("{") {
                 step = Some(reader.step().map_err(|e| wrong(given, e))?);
             }
@@ -91,18 +68,22 @@ impl FromStr for Condition {
                 return Err(error(reader.at(), message));
             }
             (word, from) = reader.word();
-            if of_failed && word != "rate" {
-                let message = format!("'{word}' is no number of failed; write failed: rate");
+        }
+        let metric = metric.unwrap_or(Metric::RESPONSE);
+        let number = |aggregate| NumberOf { metric, aggregate };
+        let number = match word {
+            "rate" if !metric.is_distribution() => number(Aggregate::Rate),
+            _ if !metric.is_distribution() => {
+                let message = format!("'{word}' is no number of {metric}; write {metric}: rate");
                 return Err(error(from, message));
             }
-        }
-        let metric = match word {
-            _ if of_failed => Metric::Failed,
-            "failed" => Metric::Failed,
-            "rate" | "throughput" if step.is_none() => Metric::Rate,
-            "avg" | "mean" => Metric::Mean,
-            "med" => Metric::Percentile(50.0),
-            "p" if reader.take("(") => Metric::Percentile(reader.percentile().map_err(|e| wrong(given, e))?),
+            "failed" if metric == Metric::RESPONSE && !begins => NumberOf::FAILED,
+            "rate" | "throughput" if metric == Metric::RESPONSE && step.is_none() => NumberOf::RATE,
+            "avg" | "mean" => number(Aggregate::Mean),
+            "med" => number(Aggregate::Percentile(50.0)),
+            "p" if reader.take("(") => {
+                number(Aggregate::Percentile(reader.percentile().map_err(|e| wrong(given, e))?))
+            }
             "" => return Err(error(from, format!("here the number is missing; write {NUMBERS}"))),
             other if other.strip_prefix('p').is_some_and(|n| n.parse::<f64>().is_ok()) => {
                 return Err(error(from, format!("'{other}' is written p({})", &other[1..])));
@@ -112,14 +93,16 @@ impl FromStr for Condition {
                 return Err(error(from, message));
             }
         };
+        if number == NumberOf::RATE && step.is_some() {
+            return Err(error(
+                from,
+                "responses per second are of all steps together: leave out the {step:...}".into(),
+            ));
+        }
         let (word, from) = reader.word();
-        let words: &[(&str, bool)] = match metric {
-            Metric::Mean | Metric::Percentile(_) => {
-                &[("slower", true), ("faster", false), ("higher", true), ("lower", false)]
-            }
-            Metric::Rate | Metric::Failed => {
-                &[("higher", true), ("lower", false), ("more", true), ("less", false)]
-            }
+        let words: &[(&str, bool)] = match number.metric.is_time() {
+            true => &[("slower", true), ("faster", false), ("higher", true), ("lower", false)],
+            false => &[("higher", true), ("lower", false), ("more", true), ("less", false)],
         };
         let Some((_, higher)) = words.iter().find(|(known, _)| *known == word) else {
             let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
@@ -147,7 +130,7 @@ impl FromStr for Condition {
                 return Err(error(at, message));
             }
         };
-        Ok(Condition { text: given.to_owned(), metric, step, higher: *higher, by })
+        Ok(Condition { text: given.to_owned(), number, step, higher: *higher, by })
     }
 }
 
@@ -159,9 +142,9 @@ fn wrong(given: &str, error: crate::thresholds::ThresholdError) -> ConditionErro
 impl Condition {
     /// What becomes of it, given its row: only what the interval shows.
     pub fn judge(&self, row: &Row) -> Outcome {
-        let interval = match self.metric {
-            Metric::Failed => row.difference_interval,
-            _ => row.ratio_interval.map(|ends| ends.map(|end| end - 1.0)),
+        let interval = match self.number.is_share() {
+            true => row.difference_interval,
+            false => row.ratio_interval.map(|ends| ends.map(|end| end - 1.0)),
         };
         let Some([low, high]) = interval.filter(|_| row.shown != Shown::NotTold) else {
             return Outcome::NotJudged;
@@ -181,22 +164,24 @@ mod tests {
 
     #[test]
     fn conditions_are_read_as_thresholds_are() {
+        let at = |percent| NumberOf::response(Aggregate::Percentile(percent));
         let read = |text: &str| {
             let c: Condition = text.parse().unwrap_or_else(|e: ConditionError| panic!("{e}"));
-            (c.metric, c.step, c.higher, c.by)
+            (c.number, c.step, c.higher, c.by)
         };
-        assert_eq!(read("p(99) slower by 5%"), (Metric::Percentile(99.0), None, true, 0.05));
-        assert_eq!(read(" p( 99.9 )slower"), (Metric::Percentile(99.9), None, true, 0.0));
-        assert_eq!(read("avg faster by 0.5 %"), (Metric::Mean, None, false, 0.005));
-        assert_eq!(read("rate lower by 2%"), (Metric::Rate, None, false, 0.02));
-        assert_eq!(read("failed higher by 0.1%"), (Metric::Failed, None, true, 0.001));
-        assert_eq!(read("failed: rate more"), (Metric::Failed, None, true, 0.0));
+        assert_eq!(read("p(99) slower by 5%"), (at(99.0), None, true, 0.05));
+        assert_eq!(read(" p( 99.9 )slower"), (at(99.9), None, true, 0.0));
+        assert_eq!(read("avg faster by 0.5 %"), (NumberOf::response(Aggregate::Mean), None, false, 0.005));
+        assert_eq!(read("rate lower by 2%"), (NumberOf::RATE, None, false, 0.02));
+        assert_eq!(read("failed higher by 0.1%"), (NumberOf::FAILED, None, true, 0.001));
+        assert_eq!(read("failed: rate more"), (NumberOf::FAILED, None, true, 0.0));
         let step = Some("add".to_owned());
-        assert_eq!(
-            read("response{step:add}: med slower"),
-            (Metric::Percentile(50.0), step.clone(), true, 0.0)
-        );
-        assert_eq!(read("failed{step:add}: rate more by 1%"), (Metric::Failed, step, true, 0.01));
+        assert_eq!(read("response{step:add}: med slower"), (at(50.0), step.clone(), true, 0.0));
+        let connect: NumberOf = "connect.p95".parse().unwrap();
+        assert_eq!(read("connect: p(95) slower by 5%"), (connect, None, true, 0.05));
+        assert_eq!(read("connect{step:add}: p(95) faster"), (connect, step.clone(), false, 0.0));
+        assert_eq!(read("throughput: rate less"), (NumberOf::RATE, None, false, 0.0));
+        assert_eq!(read("failed{step:add}: rate more by 1%"), (NumberOf::FAILED, step, true, 0.01));
     }
 
     #[test]

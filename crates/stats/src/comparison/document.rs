@@ -2,6 +2,7 @@
 //! shares of one.
 
 use super::condition::Condition;
+use crate::metric::NumberOf;
 use crate::summary::{CurvePoint, Interval, LoadVerdict, NotComputed, Source, Stated, Units, Why};
 use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
@@ -193,8 +194,8 @@ pub struct Difference {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Row {
-    /// `rate`, `mean`, `p50` ... `p999`, or `failed`.
-    pub of: String,
+    /// `rate`, `mean`, `p50` ... `p999`, `failed`, or that of another metric: `connect.p95`.
+    pub of: NumberOf,
     /// The step that it is of; null for all of them.
     pub label: Option<String>,
     /// In the first run.

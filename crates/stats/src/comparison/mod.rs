@@ -22,13 +22,14 @@ mod numbers;
 mod observed;
 mod rounds;
 
-pub use condition::{Condition, ConditionError, Metric};
+pub use condition::{Condition, ConditionError};
 pub use document::*;
 pub use numbers::Numbers;
 pub use observed::{Observed, Observing};
 pub use rounds::{FEWEST_ROUNDS, compare_rounds};
 
 use crate::intervals::{SEGMENTS, t975, two_sided_t};
+use crate::metric::{Aggregate, NumberOf};
 use crate::summary::{Interval, NotComputed};
 use joint::{Pieces, confidence_of_each};
 use numbers::{CELL, Sure};
@@ -37,19 +38,23 @@ use numbers::{CELL, Sure};
 pub const CONFIDENCE: f64 = 0.95;
 
 /// Numbers of all requests that are compared.
-const OVERALL: [Metric; 8] = [
-    Metric::Rate,
-    Metric::Mean,
-    Metric::Percentile(50.0),
-    Metric::Percentile(90.0),
-    Metric::Percentile(95.0),
-    Metric::Percentile(99.0),
-    Metric::Percentile(99.9),
-    Metric::Failed,
+const OVERALL: [NumberOf; 8] = [
+    NumberOf::RATE,
+    NumberOf::response(Aggregate::Mean),
+    NumberOf::response(Aggregate::Percentile(50.0)),
+    NumberOf::response(Aggregate::Percentile(90.0)),
+    NumberOf::response(Aggregate::Percentile(95.0)),
+    NumberOf::response(Aggregate::Percentile(99.0)),
+    NumberOf::response(Aggregate::Percentile(99.9)),
+    NumberOf::FAILED,
 ];
 
 /// Numbers of each label that are compared.
-const BY_LABEL: [Metric; 3] = [Metric::Percentile(50.0), Metric::Percentile(99.0), Metric::Failed];
+const BY_LABEL: [NumberOf; 3] = [
+    NumberOf::response(Aggregate::Percentile(50.0)),
+    NumberOf::response(Aggregate::Percentile(99.0)),
+    NumberOf::FAILED,
+];
 
 /// Two runs that are to be compared.
 #[derive(Debug)]
@@ -77,20 +82,20 @@ pub struct Two<'a> {
 /// A row in the making: which number, of which step.
 #[derive(Clone, PartialEq, Debug)]
 struct Asked {
-    metric: Metric,
+    number: NumberOf,
     label: Option<String>,
 }
 
 /// The rows to look at, given the labels of both and the conditions on them.
 fn asked(labels: &[&String], conditions: &[Condition]) -> Vec<Asked> {
-    let all = OVERALL.into_iter().map(|metric| Asked { metric, label: None });
+    let all = OVERALL.into_iter().map(|number| Asked { number, label: None });
     let of = |label: &&String| {
         let label = Some((*label).clone());
-        BY_LABEL.map(|metric| Asked { metric, label: label.clone() })
+        BY_LABEL.map(|number| Asked { number, label: label.clone() })
     };
     let mut rows: Vec<Asked> = all.chain(labels.iter().flat_map(of)).collect();
-    for Condition { metric, step, .. } in conditions {
-        let row = Asked { metric: *metric, label: step.clone() };
+    for Condition { number, step, .. } in conditions {
+        let row = Asked { number: *number, label: step.clone() };
         if !rows.contains(&row) {
             rows.push(row);
         }
@@ -151,8 +156,8 @@ fn finished(
     }
     let judge = |(i, pair): (usize, &Pair)| -> Vec<ConditionResult> {
         let one = |condition: &Condition| {
-            let key = condition.metric.key();
-            let row = pair.rows.iter().position(|row| row.of == key && row.label == condition.step);
+            let row =
+                pair.rows.iter().position(|row| row.of == condition.number && row.label == condition.step);
             let comparable = !matches!(pair.verdict, Verdict::NotComparable { .. });
             let judged = row.filter(|_| comparable).map(|row| condition.judge(&pair.rows[row]));
             ConditionResult {
@@ -193,7 +198,7 @@ struct Known {
 impl Two<'_> {
     fn number(&self, side: usize, asked: &Asked) -> Number {
         let numbers = self.observed[side].of(asked.label.as_deref());
-        let mut number = numbers.map(|numbers| numbers.number(asked.metric)).unwrap_or_default();
+        let mut number = numbers.map(|numbers| numbers.number(asked.number)).unwrap_or_default();
         number.ci95 = self.sure(side, asked, None).ok().map(|sure| sure.interval);
         number
     }
@@ -202,7 +207,7 @@ impl Two<'_> {
     fn sure(&self, side: usize, asked: &Asked, at: Option<(f64, f64)>) -> Result<Sure, NotTold> {
         let run = self.runs[side];
         let numbers = self.observed[side].of(asked.label.as_deref()).ok_or(NotTold::NoNumber { run })?;
-        let number = numbers.number(asked.metric);
+        let number = numbers.number(asked.number);
         if number.value.is_none() {
             return Err(NotTold::NoNumber { run });
         }
@@ -212,13 +217,13 @@ impl Two<'_> {
         if number.lower_bound {
             return Err(NotTold::LowerBound { run });
         }
-        if let Some(reason) = numbers.withheld(asked.metric, self.not_computed[side]) {
+        if let Some(reason) = numbers.withheld(asked.number, self.not_computed[side]) {
             return Err(NotTold::NoInterval { run, reason });
         }
         let sure =
-            numbers.interval(asked.metric, at).map_err(|reason| NotTold::NoInterval { run, reason })?;
+            numbers.interval(asked.number, at).map_err(|reason| NotTold::NoInterval { run, reason })?;
         // Of the other run, a rate of nothing is compared all the same.
-        let may_be_nothing = asked.metric == Metric::Failed || (asked.metric == Metric::Rate && side == 1);
+        let may_be_nothing = asked.number.is_share() || (asked.number == NumberOf::RATE && side == 1);
         if !may_be_nothing && sure.interval[0] <= 0.0 {
             return Err(NotTold::DownToNothing { run });
         }
@@ -233,29 +238,29 @@ impl Two<'_> {
         };
         for side in [0, 1] {
             let numbers = self.observed[side].of(asked.label.as_deref());
-            if let Some(why) = numbers.and_then(|numbers| numbers.few_bursts(asked.metric)) {
+            if let Some(why) = numbers.and_then(|numbers| numbers.few_bursts(asked.number)) {
                 return Err(vec![NotTold::NoInterval { run: self.runs[side], reason: why.into() }]);
             }
         }
         // The standard errors of both on the scale on which they are compared.
         let of_records =
-            [0, 1].map(|side| self.observed[side].of(asked.label.as_deref())?.log_error(asked.metric));
+            [0, 1].map(|side| self.observed[side].of(asked.label.as_deref())?.log_error(asked.number));
         let of_records = match of_records {
             [Some(a), Some(b)] => Some([a, b]),
             _ => None,
         };
         let told = |Sure { interval: [low, high], degrees }: Sure| {
-            let width = match asked.metric {
-                Metric::Failed => high - low,
+            let width = match () {
+                () if asked.number.is_share() => high - low,
                 // Nothing has no logarithm.
-                _ if low <= 0.0 => return None,
-                _ => (high / low).ln(),
+                () if low <= 0.0 => return None,
+                () => (high / low).ln(),
             };
             Some(width / (2.0 * t975(degrees as usize)))
         };
         let errors = of_records.or_else(|| told(base).zip(told(other)).map(|(a, b)| [a, b]));
         let errors = errors.map(|[a, b]| [a.max(self.of_one(asked, b)), b]);
-        let of_model = self.of_model && asked.metric != Metric::Failed;
+        let of_model = self.of_model && !asked.number.is_share();
         let of_records = if of_model { errors } else { of_records };
         let parts = errors.and_then(|[a, b]| Some([self.parts(0, asked, a)?, self.parts(1, asked, b)?]));
         let paired = parts.as_ref().filter(|_| self.same_arrivals);
@@ -270,14 +275,14 @@ impl Two<'_> {
     /// its own segments say. So a difference is shown only where the replications show it.
     fn of_one(&self, asked: &Asked, of_all: f64) -> f64 {
         let numbers = self.observed[1].of(asked.label.as_deref()).filter(|_| self.of_model);
-        let replications = numbers.and_then(|numbers| numbers.by_segment(asked.metric));
+        let replications = numbers.and_then(|numbers| numbers.by_segment(asked.number));
         replications.map_or(0.0, |each| of_all * (each.len() as f64).sqrt())
     }
 
     /// What the segments of one run add to its error, so scaled that their standard error is `error`.
     fn parts(&self, side: usize, asked: &Asked, error: f64) -> Option<Vec<f64>> {
         let numbers = self.observed[side].of(asked.label.as_deref())?;
-        let parts = numbers.by_segment(asked.metric)?;
+        let parts = numbers.by_segment(asked.number)?;
         let n = parts.len() as f64;
         let mean = parts.iter().sum::<f64>() / n;
         let squares: f64 = parts.iter().map(|part| (part - mean).powi(2)).sum();
@@ -317,7 +322,7 @@ impl Two<'_> {
                     }
                     None => recover(&mut row, [base.interval, other.interval], correlation),
                 }
-                let off = self.observed.map(|of| of.off(&asked.metric.key(), asked.label.as_deref()));
+                let off = self.observed.map(|of| of.off(asked.number, asked.label.as_deref()));
                 widen(&mut row, self.runs[0], off);
                 row.shown = shown(&asked, &row);
             }
@@ -358,9 +363,9 @@ fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
 fn of_numbers(asked: &Asked, base: Number, other: Number) -> Row {
     let exact = |number: &Number| number.value.filter(|_| !number.lower_bound);
     let both = exact(&base).zip(exact(&other));
-    let ratio = both.filter(|(base, _)| asked.metric != Metric::Failed && *base > 0.0).map(|(a, b)| b / a);
+    let ratio = both.filter(|(base, _)| !asked.number.is_share() && *base > 0.0).map(|(a, b)| b / a);
     Row {
-        of: asked.metric.key(),
+        of: asked.number,
         label: asked.label.clone(),
         difference: both.map(|(a, b)| b - a),
         ratio,
@@ -399,7 +404,7 @@ fn recover(row: &mut Row, [a_ends, b_ends]: [Interval; 2], correlation: f64) {
 fn of_errors(row: &mut Row, asked: &Asked, [a, b]: [f64; 2], correlation: f64, t: f64) {
     let (Some(base), Some(other)) = (row.base.value, row.other.value) else { return };
     // Two percentiles are each told as the middle of a cell of a histogram.
-    let cell = if matches!(asked.metric, Metric::Percentile(_)) { CELL } else { 0.0 };
+    let cell = if asked.number.aggregate.quantile().is_some() { CELL } else { 0.0 };
     let half = |a: f64, b: f64| t * (a * a + b * b - 2.0 * correlation * a * b).max(0.0).sqrt();
     let (ratio, by) = ((other / base).ln(), half(a, b) + cell);
     row.ratio_interval = Some([(ratio - by).exp(), (ratio + by).exp()]);
@@ -426,9 +431,9 @@ fn widen(row: &mut Row, base: usize, [a_off, b_off]: [[f64; 2]; 2]) {
 
 /// What the interval shows: of the ratio, or of the difference where there is no ratio.
 fn shown(asked: &Asked, row: &Row) -> Shown {
-    let off = match asked.metric {
-        Metric::Failed => row.difference_interval,
-        _ => row.ratio_interval.map(|ends| ends.map(|end| end - 1.0)),
+    let off = match asked.number.is_share() {
+        true => row.difference_interval,
+        false => row.ratio_interval.map(|ends| ends.map(|end| end - 1.0)),
     };
     match off {
         Some([low, _]) if low > 0.0 => Shown::Higher,
@@ -439,7 +444,16 @@ fn shown(asked: &Asked, row: &Row) -> Shown {
 }
 
 /// Numbers by how much they tell.
-const TELLING: [&str; 8] = ["p99", "p95", "p90", "p50", "mean", "p999", "failed", "rate"];
+const TELLING: [NumberOf; 8] = [
+    NumberOf::response(Aggregate::Percentile(99.0)),
+    NumberOf::response(Aggregate::Percentile(95.0)),
+    NumberOf::response(Aggregate::Percentile(90.0)),
+    NumberOf::response(Aggregate::Percentile(50.0)),
+    NumberOf::response(Aggregate::Mean),
+    NumberOf::response(Aggregate::Percentile(99.9)),
+    NumberOf::FAILED,
+    NumberOf::RATE,
+];
 
 fn verdict(rows: &[Row], obstacles: Vec<Incomparable>) -> Verdict {
     if !obstacles.is_empty() {
@@ -453,7 +467,7 @@ fn verdict(rows: &[Row], obstacles: Vec<Incomparable>) -> Verdict {
         return Verdict::Differs { rows: differ };
     }
     let overall = || (0..rows.len()).filter(|&i| rows[i].label.is_none());
-    let detectable = |i: &usize| rows[*i].detectable().filter(|_| rows[*i].of != "rate");
+    let detectable = |i: &usize| rows[*i].detectable().filter(|_| rows[*i].of != NumberOf::RATE);
     let told = overall().filter(|i| detectable(i).is_some()).min_by_key(|&i| rank(&rows[i]));
     match told.and_then(|row| Some((row, detectable(&row)?))) {
         Some((row, detectable)) => Verdict::NoDifference { row, detectable },

@@ -1,9 +1,11 @@
 //! What is kept of a run's records in order to compare it: response times and failures by segment of the measured phase, of all
 //! requests together and by label.
 
+use super::condition::Condition;
 use super::document::MOST_LABELS;
 use super::numbers::Numbers;
 use crate::intervals::SEGMENTS;
+use crate::metric::{self, Metric, NumberOf};
 use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
 use crate::summary::{self, LoadVerdict, NumberEffect};
@@ -28,6 +30,21 @@ struct Kept {
     unanswered: Strata,
     /// Of those without an answer: given up at the cap when the run ended, which is no failure.
     unsent: [u64; SEGMENTS],
+    /// Other metrics than response times.
+    metrics: Vec<metric::Kept>,
+    /// Whether response times of successes are asked for too.
+    successes: bool,
+}
+
+/// What is kept of the metrics that these conditions speak of.
+fn metrics(conditions: &[Condition]) -> Vec<metric::Kept> {
+    let mut all: Vec<metric::Kept> = Vec::new();
+    for Condition { number, .. } in conditions {
+        if !all.iter().any(|kept| kept.metric() == number.metric) {
+            all.extend(metric::Kept::new(number.metric));
+        }
+    }
+    all
 }
 
 impl Observing {
@@ -43,6 +60,15 @@ impl Observing {
             labels: labels.to_vec(),
             by_label: by_label.collect(),
         }
+    }
+
+    /// Keeps what these conditions speak of too, where it is of other metrics than the response time.
+    pub fn asked(mut self, conditions: &[Condition]) -> Observing {
+        let successes = conditions.iter().any(|of| of.number.metric == Metric::RESPONSE_OK);
+        for kept in self.by_label.values_mut().chain([&mut self.all]) {
+            (kept.metrics, kept.successes) = (metrics(conditions), successes);
+        }
+        self
     }
 
     /// Takes a row; what is no request, was not sent or was due outside of the measured phase is left out.
@@ -64,7 +90,7 @@ impl Observing {
         let lay = |kept: &Kept| kept.lay_out(filled, seconds);
         let label = |(step, kept): (&u16, &Kept)| (self.labels[usize::from(*step)].clone(), lay(kept));
         let by_label = self.by_label.iter().map(label).collect();
-        Observed { all: lay(&self.all), by_label, off: BTreeMap::new(), is_moved: false }
+        Observed { all: lay(&self.all), by_label, off: Vec::new(), is_moved: false }
     }
 }
 
@@ -76,13 +102,19 @@ impl Kept {
             _ => &mut self.unanswered,
         };
         strata.push(segment, record.response().0, record.count);
+        self.metrics.iter_mut().for_each(|kept| kept.push(record, segment));
         if record.outcome == Outcome::Unsent {
             self.unsent[segment] += u64::from(record.count);
         }
     }
 
     fn lay_out(&self, filled: usize, seconds: f64) -> Numbers {
-        let times = Sample::new(&[&self.ok, &self.failed], &[&self.unanswered], filled);
+        let mut times =
+            vec![(Metric::RESPONSE, Sample::new(&[&self.ok, &self.failed], &[&self.unanswered], filled))];
+        times.extend(self.metrics.iter().map(|kept| (kept.metric(), kept.sample(filled))));
+        if self.successes {
+            times.push((Metric::RESPONSE_OK, Sample::new(&[&self.ok], &[], filled)));
+        }
         let segments = |i: usize| {
             let bad = self.failed.count(i) + self.unanswered.count(i) - self.unsent[i];
             (bad, bad + self.ok.count(i))
@@ -100,7 +132,7 @@ pub struct Observed {
     pub(super) by_label: BTreeMap<String, Numbers>,
     /// By the names of numbers of all requests: how far below and above what was measured that lies which an undisturbed generator would
     /// have measured.
-    off: BTreeMap<String, [f64; 2]>,
+    off: Vec<(NumberOf, [f64; 2])>,
     /// Whether the load is INVALID, so that numbers of its steps are off by what is not told.
     is_moved: bool,
 }
@@ -108,7 +140,7 @@ pub struct Observed {
 impl Observed {
     /// Numbers that are known from a document, without records.
     pub fn told(all: Numbers) -> Observed {
-        Observed { all, by_label: BTreeMap::new(), off: BTreeMap::new(), is_moved: false }
+        Observed { all, by_label: BTreeMap::new(), off: Vec::new(), is_moved: false }
     }
 
     /// With what the generator's delays did to its numbers, where that is told. Not for numbers whose intervals hold it already.
@@ -116,7 +148,7 @@ impl Observed {
         let numbers = verdict.effect.iter().flat_map(|effect| &effect.numbers);
         let off = |number: &NumberEffect| {
             let [low, high] = number.undisturbed.map(|end| end - number.measured);
-            (number.number.clone(), [low.min(0.0), high.max(0.0)])
+            (number.number, [low.min(0.0), high.max(0.0)])
         };
         self.off = numbers.map(off).collect();
         self.is_moved = verdict.load == Some(LoadVerdict::Invalid);
@@ -129,13 +161,14 @@ impl Observed {
     }
 
     /// How far below and above it that number of all requests would lie without the generator's delays, at most.
-    pub(super) fn off(&self, name: &str, label: Option<&str>) -> [f64; 2] {
-        self.off.get(name).filter(|_| label.is_none()).copied().unwrap_or_default()
+    pub(super) fn off(&self, number: NumberOf, label: Option<&str>) -> [f64; 2] {
+        let known = self.off.iter().find(|(of, _)| *of == number && label.is_none());
+        known.map_or_else(Default::default, |(_, off)| *off)
     }
 
     /// Whether any request failed.
     pub fn has_failures(&self) -> bool {
-        self.all.number(super::Metric::Failed).value.is_some_and(|share| share > 0.0)
+        self.all.number(NumberOf::FAILED).value.is_some_and(|share| share > 0.0)
     }
 
     /// Requests that are compared.

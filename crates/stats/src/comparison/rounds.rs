@@ -5,8 +5,9 @@ use super::document::{Compared, Comparison, Difference, Incomparable, Method, No
 use super::joint::{Pieces, confidence_of_each};
 use super::numbers::{Numbers, most_of_none};
 use super::observed::Observed;
-use super::{Asked, Condition, Metric, asked, finished, of_numbers, recover, shown, verdict, widen};
+use super::{Asked, Condition, asked, finished, of_numbers, recover, shown, verdict, widen};
 use crate::intervals::{clopper_pearson_at, two_sided_t};
+use crate::metric::NumberOf;
 use crate::summary::Interval;
 
 /// Fewest rounds that carry an interval.
@@ -62,11 +63,11 @@ fn numbers<'a>(round: &'a [Observed], run: usize, asked: &Asked) -> Option<&'a N
 fn mean(rounds: &[Vec<Observed>], run: usize, asked: &Asked) -> Number {
     let each: Vec<Number> = rounds
         .iter()
-        .filter_map(|round| Some(numbers(round, run, asked)?.number(asked.metric)))
+        .filter_map(|round| Some(numbers(round, run, asked)?.number(asked.number)))
         .filter(|number| number.value.is_some())
         .collect();
     let values: Vec<f64> = each.iter().filter_map(|number| number.value).collect();
-    let value = (!values.is_empty()).then(|| Scale::of(asked.metric).mean(&values));
+    let value = (!values.is_empty()).then(|| Scale::of(asked.number).mean(&values));
     let lower_bound = each.iter().any(|number| number.lower_bound);
     Number { value, lower_bound, n: each.iter().map(|number| number.n).sum(), ci95: None }
 }
@@ -79,8 +80,8 @@ enum Scale {
 }
 
 impl Scale {
-    fn of(metric: Metric) -> Scale {
-        if metric == Metric::Failed { Scale::Plain } else { Scale::Logarithm }
+    fn of(number: NumberOf) -> Scale {
+        if number.is_share() { Scale::Plain } else { Scale::Logarithm }
     }
 
     fn mean(self, values: &[f64]) -> f64 {
@@ -111,7 +112,7 @@ struct Differences {
 impl Differences {
     fn of(rounds: &[Vec<Observed>], other: usize, asked: &Asked) -> Result<Differences, Vec<NotTold>> {
         let mut all = Differences {
-            scale: Scale::of(asked.metric),
+            scale: Scale::of(asked.number),
             rounds: Vec::new(),
             base: Vec::new(),
             other: Vec::new(),
@@ -122,7 +123,7 @@ impl Differences {
         };
         for (i, round) in rounds.iter().enumerate() {
             let both = [0, other].map(|run| {
-                let number = numbers(round, run, asked).map(|of| of.number(asked.metric)).unwrap_or_default();
+                let number = numbers(round, run, asked).map(|of| of.number(asked.number)).unwrap_or_default();
                 match () {
                     () if round[run].is_moved(asked.label.as_deref()) => Err(NotTold::Moved { run }),
                     () if number.lower_bound => Err(NotTold::LowerBound { run }),
@@ -134,18 +135,20 @@ impl Differences {
                 both => return Err(both.into_iter().filter_map(Result::err).collect()),
             };
             let (Some(x), Some(y)) = (a.value, b.value) else { continue };
-            match asked.metric {
-                Metric::Failed => {}
+            match () {
+                () if asked.number.is_share() => {}
                 // A target that is down answers nothing in a round, and that is what there is to tell. Nothing has no logarithm.
-                Metric::Rate if x > 0.0 => {
+                () if asked.number == NumberOf::RATE && x > 0.0 => {
                     if y <= 0.0 {
                         all.scale = Scale::Plain;
                     }
                     all.seconds += a.n as f64 / x;
                 }
-                Metric::Rate => return Err(vec![NotTold::DownToNothing { run: 0 }]),
-                _ if x <= 0.0 || y <= 0.0 => continue,
-                _ => {}
+                () if asked.number == NumberOf::RATE => {
+                    return Err(vec![NotTold::DownToNothing { run: 0 }]);
+                }
+                () if x <= 0.0 || y <= 0.0 => continue,
+                () => {}
             }
             all.rounds.push(i);
             all.base.push(x);
@@ -153,9 +156,9 @@ impl Differences {
             for (side, (n, value)) in [(a.n, x), (b.n, y)].into_iter().enumerate() {
                 all.n[side] += n;
                 let run = if side == 0 { 0 } else { other };
-                let off = round[run].off(&asked.metric.key(), asked.label.as_deref());
+                let off = round[run].off(asked.number, asked.label.as_deref());
                 (0..2).for_each(|end| all.off[side][end] += off[end]);
-                if asked.metric == Metric::Failed {
+                if asked.number.is_share() {
                     all.failures[side].0 += (value * n as f64).round() as u64;
                     all.failures[side].1 += n;
                 }
@@ -186,7 +189,7 @@ impl Differences {
 
     fn row(&self, asked: &Asked, confidence: f64) -> Row {
         let scale = self.scale;
-        let most = if asked.metric == Metric::Failed { 1.0 } else { f64::INFINITY };
+        let most = if asked.number.is_share() { 1.0 } else { f64::INFINITY };
         let number = |values: &[f64], n: u64| Number {
             value: Some(scale.mean(values)),
             ci95: Some(match scale {
@@ -208,10 +211,10 @@ impl Differences {
                 row.difference_interval = Some(around(&plain, confidence));
             }
             Scale::Plain => {
-                let ends = match asked.metric {
+                let ends = match asked.number.is_share() {
                     // Rounds without a failure have no spread, and prove little: never narrower than of independent requests.
-                    Metric::Failed => self.failures.map(|(bad, n)| clopper_pearson_at(bad, n, confidence)),
-                    _ => {
+                    true => self.failures.map(|(bad, n)| clopper_pearson_at(bad, n, confidence)),
+                    false => {
                         let base = around(&self.base, confidence);
                         if base[0] <= 0.0 {
                             return Row { why_not: vec![NotTold::DownToNothing { run: 0 }], ..row };

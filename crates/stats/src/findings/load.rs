@@ -117,7 +117,7 @@ fn moved(case: &FindingContext) -> Option<Finding> {
     let open = matches!(rule.outcome, RuleOutcome::Fail | RuleOutcome::Undecided);
     let effect = case.summary.verdict.effect.as_ref().filter(|_| open)?;
     let deciding = || effect.numbers.iter().filter(|number| number.outcome == Some(rule.outcome));
-    let numbers = deciding().map(|number| MovedNumber { number: number.number.clone(), off: number.off() });
+    let numbers = deciding().map(|number| MovedNumber { number: number.number, off: number.off() });
     let evidence = Load::Moved {
         sure: rule.outcome == RuleOutcome::Fail,
         numbers: numbers.collect(),

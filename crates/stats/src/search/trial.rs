@@ -9,8 +9,9 @@
 use super::batches::{Batches, Event, Seen};
 use super::evidence::{Evidence, Side};
 use super::line::{Block, Moved};
+use crate::metric::Taken;
 use crate::summary::Operator;
-use crate::thresholds::{Aggregate, Metric, Threshold};
+use crate::thresholds::{Aggregate, Threshold};
 use headway_base::Nanos;
 
 /// Share of a trial that is left out at its beginning, beside the warm-up of its plan.
@@ -64,12 +65,12 @@ impl Criterion {
         if !matches!(threshold.operator, Operator::Below | Operator::AtMost) {
             return Err(NoCriterion::Kind);
         }
-        let criterion = match (threshold.metric, threshold.aggregate) {
-            (
-                Metric::Response | Metric::ResponseOk | Metric::Service | Metric::FirstByte,
-                Aggregate::Percentile(p),
-            ) => Criterion { limit: Some(Nanos::from_secs_f64(threshold.limit)), share: 1.0 - p / 100.0 },
-            (Metric::Failed, Aggregate::Rate) => Criterion { limit: None, share: threshold.limit },
+        let metric = threshold.metric;
+        let criterion = match (metric.taken, threshold.aggregate) {
+            (_, Aggregate::Percentile(p)) if metric.is_time() => {
+                Criterion { limit: Some(Nanos::from_secs_f64(threshold.limit)), share: 1.0 - p / 100.0 }
+            }
+            (Taken::Failures, Aggregate::Rate) => Criterion { limit: None, share: threshold.limit },
             _ => return Err(NoCriterion::Kind),
         };
         let sound = criterion.limit.is_none_or(|limit| limit > Nanos::ZERO)

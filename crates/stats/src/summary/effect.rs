@@ -1,7 +1,8 @@
 //! By how much the generator's own delays moved the numbers.
 
-use super::{Interval, RuleOutcome, percentile_key};
+use super::{Interval, RuleOutcome};
 use crate::effect::{Basis, Found, Number, NumberFound};
+use crate::metric::{Aggregate, NumberOf};
 use serde::{Deserialize, Serialize};
 
 /// What an undisturbed generator in front of the same target would have measured.
@@ -18,8 +19,8 @@ pub struct Effect {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NumberEffect {
-    /// `mean`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`, or `failed`.
-    pub number: String,
+    /// Of the response time (`mean`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`), or `failed`.
+    pub number: NumberOf,
     /// As it was measured: seconds, or a share.
     pub measured: f64,
     /// The range of what an undisturbed generator would have measured, in the same unit.
@@ -82,11 +83,11 @@ impl From<&NumberFound> for NumberEffect {
     }
 }
 
-fn name(number: Number) -> String {
+fn name(number: Number) -> NumberOf {
     match number {
-        Number::Mean => "mean".into(),
-        Number::Max => "max".into(),
-        Number::Failed => "failed".into(),
-        Number::Percentile(tenths) => percentile_key(f64::from(tenths) / 10.0),
+        Number::Mean => NumberOf::response(Aggregate::Mean),
+        Number::Max => NumberOf::response(Aggregate::Max),
+        Number::Failed => NumberOf::FAILED,
+        Number::Percentile(tenths) => NumberOf::response(Aggregate::Percentile(f64::from(tenths) / 10.0)),
     }
 }

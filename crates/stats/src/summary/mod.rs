@@ -165,6 +165,10 @@ pub struct Summary {
     pub service: Spread,
     /// Time from the first byte sent to the first byte received.
     pub first_byte: Spread,
+    /// Metrics that have no field of their own, by name: `connect` (time to a new connection, TLS handshake included). Left out of the document
+    /// where none was observed.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, Spread>,
     /// Parts of the time of requests that no other block has; none of a simulation and of another tool's results.
     pub time_split: Option<TimeSplit>,
     /// What became of attempts to connect; left out of the document unless each request opens a connection of its own.

@@ -1,7 +1,9 @@
 //! Percentiles of a distribution: those that each has, and those that were asked for.
 
 use super::{Interval, NotComputed, Spread, Summary};
+use crate::metric::Aggregate;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Percentiles that every distribution has.
 pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
@@ -37,26 +39,37 @@ impl Spread {
         };
         Some(Percentile { percent, value, ci95 })
     }
+
+    /// One of its numbers with its interval; none where it was not estimated.
+    pub fn number(&self, of: Aggregate) -> Option<(Option<f64>, Option<Interval>)> {
+        Some(match of {
+            Aggregate::Percentile(percent) => {
+                let Percentile { value, ci95, .. } = self.percentile(percent)?;
+                (value, ci95)
+            }
+            Aggregate::Mean => (self.mean, self.ci95.mean),
+            Aggregate::Min => (self.min, None),
+            Aggregate::Max => (self.max, None),
+            Aggregate::Count => (Some(self.n as f64), None),
+            Aggregate::Rate => return None,
+        })
+    }
 }
 
 impl Summary {
     /// Takes the percentiles that were asked for from another summary of the same records. An interval is not taken where this
     /// summary has taken one back.
     pub fn take_percentiles(&mut self, from: Summary) {
-        let Summary { not_computed, .. } = self;
-        let blocks = [
-            ("response", Some(&mut self.response), Some(from.response)),
-            ("response_ok", Some(&mut self.response_ok), Some(from.response_ok)),
-            ("response_open", self.response_open.as_mut(), from.response_open),
-            ("response_session", self.response_session.as_mut(), from.response_session),
-            ("service", Some(&mut self.service), Some(from.service)),
-            ("first_byte", Some(&mut self.first_byte), Some(from.first_byte)),
-            ("bytes", Some(&mut self.bytes), Some(from.bytes)),
-        ];
-        for (block, to, from_block) in blocks {
-            let Some((to, with)) = to.zip(from_block) else { continue };
-            take(block, to, with, not_computed, &from.not_computed);
-        }
+        let mut from = from;
+        let mut blocks = BTreeMap::new();
+        from.each_spread(|_, path, spread, _| {
+            blocks.insert(path.to_owned(), std::mem::take(spread));
+        });
+        self.each_spread(|_, path, to, missing| {
+            if let Some(with) = blocks.remove(path) {
+                take(path, to, with, missing, &from.not_computed);
+            }
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! The document's thresholds: what was demanded of the numbers, and whether it held.
 
 use super::{Interval, Stated, Why};
+use crate::metric::{Aggregate, Metric, NumberOf};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -10,8 +11,7 @@ use std::fmt;
 pub struct ThresholdResult {
     /// As it was written: `p(99)<100`.
     pub text: String,
-    /// What it speaks of: `response`, `response_ok`, `service`, `first_byte`, `lag`, `blocked`, `bytes`, `failed` or
-    /// `started`.
+    /// The metric that it speaks of, by its name in the registry: `response`, `failed`.
     pub metric: String,
     /// The step that it is limited to; null for all of them.
     pub step: Option<String>,
@@ -54,6 +54,14 @@ pub struct ThresholdResult {
     /// Of a threshold that bounds response times from above: sessions that saw at least one beyond the bound. Null for other
     /// thresholds, and where there are no sessions of more than one request.
     pub sessions_over: Option<SessionsOver>,
+}
+
+impl ThresholdResult {
+    /// The number that it speaks of; none of one that this version does not know.
+    pub fn number(&self) -> Option<NumberOf> {
+        let (metric, aggregate) = (Metric::named(&self.metric)?, Aggregate::of_threshold(&self.aggregate)?);
+        Some(NumberOf { metric, aggregate })
+    }
 }
 
 /// Sessions with at least one response time beyond a bound.

@@ -211,6 +211,8 @@ pub enum Why {
     UnreadUnknown,
     /// Nothing is sent in a simulation.
     NoSizes,
+    /// Connections of a simulation stand at once.
+    NoConnecting,
     /// A rule is not for this kind of workload.
     OtherWorkload,
     /// Of lateness: what it did to the numbers is judged instead (`effect`).

@@ -2,9 +2,12 @@
 //!
 //! Deliberately absent: when that is; findings know.
 
-use super::{Interval, Intervals, NotComputed, Open, Summary, ThresholdOutcome, Why, percentile_key};
+use super::{
+    Interval, Intervals, NotComputed, Open, PERCENTILES, Spread, Summary, ThresholdOutcome, Why,
+    percentile_key,
+};
+use crate::metric::{Aggregate, threshold_interval};
 use crate::steady::Length;
-use crate::thresholds::{is_time, percentile};
 
 impl Summary {
     /// Takes back the 95 % intervals of times that a single simulated run cannot have: those for which a run of that length is too
@@ -21,13 +24,14 @@ impl Summary {
         };
         self.withhold(why);
         let Summary { not_computed, thresholds, .. } = self;
-        for (i, result) in thresholds.iter_mut().enumerate().filter(|(_, result)| is_time(result)) {
-            if let Some(reason) = why(percentile(&result.aggregate)) {
-                take(&mut result.interval, &format!("thresholds.{i}.interval"), &reason, not_computed);
+        for (i, result) in thresholds.iter_mut().enumerate() {
+            let Some(of) = result.number().filter(|of| of.metric.is_time()) else { continue };
+            if let Some(reason) = why(of.aggregate.quantile()) {
+                take(&mut result.interval, &threshold_interval(i), &reason, not_computed);
                 // What was passed or crossed by its value stays so; how sure that is, is not known.
                 let judged = matches!(result.outcome, ThresholdOutcome::Passed | ThresholdOutcome::Crossed);
                 (result.decided, result.at_least, result.at_most) = (None, None, None);
-                let known = matches!(result.aggregate.as_str(), "min" | "max" | "count");
+                let known = of.aggregate.is_extreme() || of.aggregate == Aggregate::Count;
                 let ended = result.ended_run_at.is_some() || (result.lower_bound && result.open.is_none());
                 // Without a steady state no length of the run would do.
                 let unsteady = result.reason.as_ref().is_some_and(|own| own.why.is_against_a_steady_state());
@@ -43,49 +47,67 @@ impl Summary {
         self.withhold(|quantile| (quantile.is_none() || !of_means_alone).then(|| reason.clone()));
     }
 
-    /// Takes back each interval against which `why` has a reason: that of a quantile, or of a mean.
-    fn withhold(&mut self, why: impl Fn(Option<f64>) -> Option<Why>) {
-        let Summary { not_computed, simulation, by_label, .. } = self;
-        let blocks = [
-            ("response", Some(&mut self.response)),
-            ("response_ok", Some(&mut self.response_ok)),
-            ("response_open", self.response_open.as_mut()),
-            ("response_session", self.response_session.as_mut()),
-            ("service", Some(&mut self.service)),
-            ("first_byte", Some(&mut self.first_byte)),
-        ];
-        // A single label's are those of all, and it says nothing of what it lacks.
-        let labels = by_label.values_mut().map(|label| ("", Some(&mut label.response)));
-        let mut unsaid = NotComputed::new();
-        for (block, spread) in blocks.into_iter().chain(labels) {
-            let Some(spread) = spread else { continue };
-            let Intervals { mean, p50, p90, p95, p99, p999 } = &mut spread.ci95;
-            let all = [
-                ("mean", mean, None),
-                ("p50", p50, Some(0.5)),
-                ("p90", p90, Some(0.9)),
-                ("p95", p95, Some(0.95)),
-                ("p99", p99, Some(0.99)),
-                ("p999", p999, Some(0.999)),
-            ];
-            for (name, interval, quantile) in all {
-                if let Some(reason) = why(quantile) {
-                    let missing = if block.is_empty() { &mut unsaid } else { &mut *not_computed };
-                    take(interval, &format!("{block}.ci95.{name}"), &reason, missing);
-                    spread.stepped.remove(name);
-                }
-            }
-            for percentile in &mut spread.percentiles {
-                if let Some(reason) = why(Some(percentile.percent / 100.0)) {
-                    let key = percentile_key(percentile.percent);
-                    let missing = if block.is_empty() { &mut unsaid } else { &mut *not_computed };
-                    take(&mut percentile.ci95, &format!("{block}.ci95.{key}"), &reason, missing);
-                    spread.stepped.remove(&key);
-                }
+    /// Gives this reason for every interval of a metric or a threshold that is missing.
+    pub(crate) fn explain_missing_intervals(&mut self, reason: &Why) {
+        let names = || ["mean".to_owned()].into_iter().chain(PERCENTILES.map(percentile_key));
+        let mut paths: Vec<String> = (0..self.thresholds.len()).map(threshold_interval).collect();
+        self.each_spread(|_, path, spread, _| {
+            let asked = spread.percentiles.iter().map(|of| percentile_key(of.percent));
+            paths.extend(names().chain(asked).map(|of| format!("{path}.ci95.{of}")));
+        });
+        paths.extend(names().map(|of| format!("sessions.duration.ci95.{of}")));
+        for path in paths {
+            if let Some(stated) = self.not_computed.get_mut(&path) {
+                *stated = reason.clone().into();
             }
         }
+    }
+
+    /// Takes back each interval against which `why` has a reason: that of a quantile, or of a mean.
+    fn withhold(&mut self, why: impl Fn(Option<f64>) -> Option<Why>) {
+        self.each_spread(|metric, path, spread, missing| {
+            if metric.is_time() {
+                withhold_of(spread, path, &why, missing);
+            }
+        });
+        // A single label's are those of all, and it says nothing of what it lacks.
+        for label in self.by_label.values_mut() {
+            withhold_of(&mut label.response, "", &why, &mut NotComputed::new());
+        }
+        let Summary { not_computed, simulation, .. } = self;
         if let Some((simulation, reason)) = simulation.as_mut().zip(why(None)) {
             take(&mut simulation.steady.ci95, "simulation.steady.ci95", &reason, not_computed);
+        }
+    }
+}
+
+/// Takes back the intervals of one block.
+fn withhold_of(
+    spread: &mut Spread,
+    path: &str,
+    why: &impl Fn(Option<f64>) -> Option<Why>,
+    missing: &mut NotComputed,
+) {
+    let Intervals { mean, p50, p90, p95, p99, p999 } = &mut spread.ci95;
+    let all = [
+        ("mean", mean, None),
+        ("p50", p50, Some(0.5)),
+        ("p90", p90, Some(0.9)),
+        ("p95", p95, Some(0.95)),
+        ("p99", p99, Some(0.99)),
+        ("p999", p999, Some(0.999)),
+    ];
+    for (name, interval, quantile) in all {
+        if let Some(reason) = why(quantile) {
+            take(interval, &format!("{path}.ci95.{name}"), &reason, missing);
+            spread.stepped.remove(name);
+        }
+    }
+    for percentile in &mut spread.percentiles {
+        if let Some(reason) = why(Some(percentile.percent / 100.0)) {
+            let key = percentile_key(percentile.percent);
+            take(&mut percentile.ci95, &format!("{path}.ci95.{key}"), &reason, missing);
+            spread.stepped.remove(&key);
         }
     }
 }

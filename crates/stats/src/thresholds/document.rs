@@ -2,10 +2,11 @@
 
 use super::evaluate::judge;
 use super::measure::{CENSORED_MEAN, SURE};
-use super::{Aggregate, Metric, Threshold, Vouch};
+use super::{Aggregate, Threshold, Vouch};
 use crate::intervals::clopper_pearson_at;
+use crate::metric::{Block, Taken};
 use crate::summary::{
-    Ends, GeneratorShare, Interval, LoadVerdict, RuleId, RuleOutcome, Source, Spread, Summary, Tail,
+    Ends, GeneratorShare, LoadVerdict, Open, PERCENTILES, RuleId, RuleOutcome, Source, Spread, Summary, Tail,
     ThresholdResult,
 };
 use headway_base::Outcome;
@@ -19,17 +20,25 @@ pub fn of_summary(threshold: &Threshold, summary: &Summary) -> Option<ThresholdR
         return None;
     }
     let mut result = threshold.blank();
+    if let Some(why) = threshold.metric.not_simulated.filter(|_| summary.source == Source::Sim) {
+        return Some(ThresholdResult { open: Some(Open::Data), reason: Some(why().into()), ..result });
+    }
     let aggregate = threshold.aggregate;
-    match threshold.metric {
-        Metric::Response => of_spread(&mut result, &summary.response, aggregate)?,
-        Metric::ResponseOk => of_spread(&mut result, &summary.response_ok, aggregate)?,
-        Metric::Service => of_spread(&mut result, &summary.service, aggregate)?,
-        Metric::FirstByte => of_spread(&mut result, &summary.first_byte, aggregate)?,
-        Metric::Bytes => of_spread(&mut result, &summary.bytes, aggregate)?,
-        Metric::Lag => of_tail(&mut result, &summary.lag, aggregate)?,
-        Metric::Blocked => of_tail(&mut result, &summary.blocked, aggregate)?,
-        Metric::Failed => of_failures(&mut result, summary, aggregate),
-        Metric::Started => {
+    match threshold.metric.taken {
+        Taken::Response { .. } | Taken::Row(_) | Taken::Lag | Taken::Blocked => {
+            match threshold.metric.block {
+                Block::Tail(tail) => of_tail(&mut result, tail(summary), aggregate)?,
+                // What is not there was not observed.
+                _ => of_spread(
+                    &mut result,
+                    summary.spread(threshold.metric).unwrap_or(&Spread::default()),
+                    aggregate,
+                )?,
+            }
+        }
+        Taken::Failures => of_failures(&mut result, summary, aggregate),
+        Taken::Responses => return None,
+        Taken::Starts => {
             result.n = summary.arrivals.started;
             let count = Some(summary.arrivals.started as f64);
             result.value = if aggregate == Aggregate::Count { count } else { summary.rate.started };
@@ -98,24 +107,11 @@ fn of_failures(result: &mut ThresholdResult, summary: &Summary, aggregate: Aggre
 }
 
 fn of_spread(result: &mut ThresholdResult, spread: &Spread, aggregate: Aggregate) -> Option<()> {
-    let (name, value, interval): (&str, Option<f64>, Option<Interval>) = match aggregate {
-        Aggregate::Percentile(p) => {
-            let ci = &spread.ci95;
-            let known = [
-                (50.0, "p50", spread.p50, ci.p50),
-                (90.0, "p90", spread.p90, ci.p90),
-                (95.0, "p95", spread.p95, ci.p95),
-                (99.0, "p99", spread.p99, ci.p99),
-                (99.9, "p999", spread.p999, ci.p999),
-            ];
-            let (_, name, value, interval) = known.into_iter().find(|known| known.0 == p)?;
-            (name, value, interval)
-        }
-        Aggregate::Mean => ("mean", spread.mean, spread.ci95.mean),
-        Aggregate::Min => ("min", spread.min, None),
-        Aggregate::Max => ("max", spread.max, None),
-        Aggregate::Rate | Aggregate::Count => ("n", Some(spread.n as f64), None),
-    };
+    let name = aggregate.key();
+    if matches!(aggregate, Aggregate::Percentile(p) if !PERCENTILES.contains(&p)) {
+        return None;
+    }
+    let (value, interval) = spread.number(aggregate)?;
     result.n = spread.n;
     result.value = value;
     result.interval = interval;
@@ -129,7 +125,7 @@ fn of_spread(result: &mut ThresholdResult, spread: &Spread, aggregate: Aggregate
     }
     result.lower_bound = match aggregate {
         Aggregate::Mean => spread.censored as f64 > CENSORED_MEAN * spread.n as f64,
-        _ => spread.lower_bound.contains_key(name),
+        _ => spread.lower_bound.contains_key(&name),
     };
     Some(())
 }

@@ -11,6 +11,7 @@
 use super::{Aggregate, Metric};
 use crate::effect::{Found, Numbers};
 use crate::generator_share::Least;
+use crate::metric::{Delays, Taken};
 use crate::requests::Requests;
 use crate::responses::Sample;
 use crate::summary::{Ends, LoadVerdict, RuleId, RuleOutcome, RuleResult, Why};
@@ -54,12 +55,6 @@ impl Vouch {
 pub fn is_at_cap(rule: &RuleResult) -> bool {
     let at_cap = |stated: &crate::summary::Stated<Why>| matches!(stated.why, Why::HeldAtCap { .. });
     rule.reason.as_ref().is_some_and(at_cap)
-}
-
-/// Whether the number is a fact of the run itself, which nothing that the generator did makes another.
-pub(crate) fn is_fact(metric: Metric, aggregate: Aggregate) -> bool {
-    let count = aggregate == Aggregate::Count && metric != Metric::Failed;
-    count || matches!(metric, Metric::Lag | Metric::Blocked | Metric::Started)
 }
 
 /// What is known of the generator's delays for each request.
@@ -106,32 +101,32 @@ impl EndsFrom<'_> {
         value: f64,
         unit: f64,
     ) -> Option<Ends> {
-        if is_fact(metric, aggregate) {
+        if metric.is_fact(aggregate) {
             return Some(Ends::exactly(value));
         }
         let unsent = Unsent::of(self.requests, self.tolerated);
         let plain = || Some(Ends { low: value, high: unsent.beyond(sample, aggregate, value * unit, unit) });
-        match metric {
-            // How long a response is does not hang on when it was asked for.
-            Metric::Bytes if unsent.few => Some(Ends::exactly(value)),
-            Metric::Bytes => None,
+        let successes = matches!(metric.taken, Taken::Response { successes: true });
+        match metric.delays {
+            Delays::Free if unsent.few => Some(Ends::exactly(value)),
+            Delays::Free => None,
             // What the rules say of more than delays is said of no number.
-            Metric::Response | Metric::ResponseOk | Metric::Service if self.vouch.unbounded => None,
-            Metric::Response | Metric::ResponseOk if self.whole && self.effect.is_some() => {
-                let [low, high] = self.parts(metric == Metric::ResponseOk, aggregate, &unsent)?;
+            Delays::Within | Delays::Apart if self.vouch.unbounded => None,
+            Delays::Within if self.whole && self.effect.is_some() => {
+                let [low, high] = self.parts(successes, aggregate, &unsent)?;
                 let Ends { high: beyond, .. } = plain()?;
                 Some(Ends { low: value * low, high: beyond.map(|beyond| beyond * high) })
             }
-            Metric::Response | Metric::ResponseOk => match self.known {
+            Delays::Within => match self.known {
                 Known::Nothing => None,
                 Known::Bound | Known::FromStart => {
-                    let low = self.low(metric == Metric::ResponseOk, aggregate, value, unit, &unsent)?;
+                    let low = self.low(successes, aggregate, value, unit, &unsent)?;
                     Some(Ends { low, ..plain()? })
                 }
             },
             _ if self.vouch.is_valid() => Some(Ends::exactly(value)),
             // An undisturbed request is not held up: its service time is its response time.
-            Metric::Service if self.known != Known::Nothing => {
+            Delays::Apart if self.known != Known::Nothing => {
                 let r = self.requests;
                 let response = Sample::new(&[&r.ok, &r.answered], &[&r.censored], 0);
                 let measured = of_sample(&response, aggregate)?;

@@ -4,8 +4,8 @@
 //! generator, and not judged. The interval on both sides, or none to be had: open for want of data, and the value decides, as in k6. A
 //! value that is a lower bound is beyond `< x` in any case: requests that were given up or refused must not make a system look fast.
 
-use super::ends::{Vouch, is_fact};
-use super::simulated::{aggregate, metric};
+use super::ends::Vouch;
+use crate::metric::{Aggregate, NumberOf};
 use crate::summary::{Ends, Interval, LoadVerdict, Open, ThresholdOutcome, ThresholdResult, Why};
 
 /// Sets outcome, reason, `open` and `decided` of a result from its numbers, for a load of which that is known, and of which that share was
@@ -13,11 +13,12 @@ use crate::summary::{Ends, Interval, LoadVerdict, Open, ThresholdOutcome, Thresh
 pub fn judge(result: &mut ThresholdResult, vouch: Vouch, unsent: f64) {
     let limit = result.limit;
     result.decided = result.interval.map(|[low, high]| !(low..=high).contains(&limit));
-    let fact = metric(result).is_none_or(|metric| is_fact(metric, aggregate(result)));
+    let of = result.number();
+    let fact = of.is_none_or(|of| of.metric.is_fact(of.aggregate));
     if vouch.unbounded && !fact {
         result.ends = None;
     }
-    let judged = Judged { result, vouch, unsent, fact }.outcome();
+    let judged = Judged { result, of, vouch, unsent, fact }.outcome();
     let reason;
     (result.outcome, result.open, reason) = judged;
     result.reason = reason.map(Why::into);
@@ -27,6 +28,8 @@ type Outcome = (ThresholdOutcome, Option<Open>, Option<Why>);
 
 struct Judged<'a> {
     result: &'a ThresholdResult,
+    /// None of another version's.
+    of: Option<NumberOf>,
     vouch: Vouch,
     unsent: f64,
     /// Nothing that the generator did makes it another number, and chance has no part in it.
@@ -93,7 +96,8 @@ impl Judged<'_> {
         let r = self.result;
         let [low, high] = ends.range();
         let moved = |x: f64, end: f64| if value > 0.0 && end.is_finite() { x * (end / value) } else { end };
-        if self.fact || r.aggregate == "min" || r.aggregate == "max" || r.aggregate == "count" {
+        let known = |of: NumberOf| of.aggregate.is_extreme() || of.aggregate == Aggregate::Count;
+        if self.fact || self.of.is_some_and(known) {
             return [low, if r.lower_bound { f64::INFINITY } else { high }];
         }
         let (least, most) = match r.interval {
@@ -123,8 +127,8 @@ mod tests {
 
     fn result(operator: &str, limit: f64, value: Option<f64>) -> ThresholdResult {
         let (_, operator) = *Operator::ALL.iter().find(|(name, _)| *name == operator).unwrap();
-        let metric = "response".into();
-        ThresholdResult { operator, limit, value, metric, ..ThresholdResult::default() }
+        let (metric, aggregate) = ("response".into(), "p(99)".into());
+        ThresholdResult { operator, limit, value, metric, aggregate, ..ThresholdResult::default() }
     }
 
     fn of(load: LoadVerdict) -> Vouch {

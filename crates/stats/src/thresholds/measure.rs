@@ -6,17 +6,19 @@
 use super::ends::{EndsFrom, Known, Vouch};
 use super::evaluate::judge;
 use super::sessions::OverBounds;
-use super::{Aggregate, Metric, Threshold};
+use super::{Aggregate, Threshold};
 use crate::arrivals::ArrivalsKept;
 use crate::cells::{Cells, Fine};
 use crate::delays::Ended;
 use crate::effect::Found;
 use crate::intervals;
+use crate::metric::{Taken, threshold_interval};
 use crate::requests::Requests;
 use crate::responses::Sample;
-use crate::summary::{Ends, Interval, NotComputed, ThresholdOutcome, ThresholdResult, Why};
+use crate::summary::{Ends, Interval, NotComputed, Open, ThresholdOutcome, ThresholdResult, Why};
 use headway_base::{Nanos, Record};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// A mean is a lower bound, as far as thresholds go, where more than this share of requests got no answer. One timeout in
 /// a million raises it by less than anybody's limit is meant to tell apart.
@@ -49,6 +51,8 @@ pub(crate) struct MetricsView<'a> {
     /// Share of the plan that may be unsent.
     tolerated: f64,
     timeout: Option<Nanos>,
+    /// Whether the run is a simulation, which does not have every metric.
+    simulated: bool,
 }
 
 impl<'a> MetricsView<'a> {
@@ -70,6 +74,7 @@ impl<'a> MetricsView<'a> {
             effect: None,
             tolerated: 1.0,
             timeout: None,
+            simulated: false,
         }
     }
 
@@ -86,6 +91,11 @@ impl<'a> MetricsView<'a> {
     /// With the time after which a request without a response fails.
     pub fn with_timeout(self, timeout: Option<Nanos>) -> MetricsView<'a> {
         MetricsView { timeout, ..self }
+    }
+
+    /// Of a simulation, if it is one.
+    pub fn of_simulation(self, simulated: bool) -> MetricsView<'a> {
+        MetricsView { simulated, ..self }
     }
 
     fn ends_of<'b>(&'b self, requests: &'b Requests) -> EndsFrom<'b> {
@@ -130,7 +140,7 @@ impl Statistic {
 }
 
 /// Samples are costly to lay out, and thresholds like to ask for several numbers of one.
-type Samples = BTreeMap<(Metric, Option<usize>), Sample>;
+type Samples = BTreeMap<(&'static str, Option<usize>), Sample>;
 
 impl Thresholds {
     /// For a load with `sessions` of several requests, or without.
@@ -202,14 +212,20 @@ impl Thresholds {
         not_computed: &mut NotComputed,
     ) -> Vec<ThresholdResult> {
         let mut samples = Samples::new();
-        let of = |(i, threshold)| {
+        let of = |(i, threshold): (usize, &Threshold)| {
+            let ended = self.ended.filter(|&(ended, _)| cut_short && ended == i);
+            let ended_run_at = ended.map(|(_, at)| at.as_secs_f64());
+            if let Some(why) = threshold.metric.not_simulated.filter(|_| sight.simulated) {
+                let (open, reason) = (Some(Open::Data), Some(why().into()));
+                let sessions_over = self.over.of(i);
+                return ThresholdResult { open, reason, sessions_over, ended_run_at, ..threshold.blank() };
+            }
             let (mut result, missing) = self.measure(threshold, sight, &mut samples);
             if let Some(reason) = missing {
-                not_computed.insert(format!("thresholds.{i}.interval"), reason.into());
+                not_computed.insert(threshold_interval(i), reason.into());
             }
-            let ended = self.ended.filter(|&(ended, _)| cut_short && ended == i);
             result.sessions_over = self.over.of(i);
-            result.ended_run_at = ended.map(|(_, at)| at.as_secs_f64());
+            result.ended_run_at = ended_run_at;
             judge(&mut result, sight.vouch, self.unsent(threshold, sight));
             result
         };
@@ -246,15 +262,22 @@ impl Thresholds {
             return Statistic::plain(None, 0);
         };
         let ends = sight.ends_of(requests);
-        match threshold.metric {
-            Metric::Failed => failed(&ends, threshold.aggregate, sight.filled),
-            Metric::Started => started(requests, threshold.aggregate, sight.seconds),
-            Metric::Lag => whole(&sight.arrivals.lag, threshold.aggregate),
-            Metric::Blocked => whole(&requests.blocked, threshold.aggregate),
-            metric => {
-                let sample =
-                    samples.entry((metric, step)).or_insert_with(|| sample(requests, metric, sight.filled));
-                let unit = if metric == Metric::Bytes { 1.0 } else { 1e9 };
+        let metric = threshold.metric;
+        match metric.taken {
+            Taken::Failures => failed(&ends, threshold.aggregate, sight.filled),
+            Taken::Starts => started(requests, threshold.aggregate, sight.seconds),
+            Taken::Lag => whole(&sight.arrivals.lag, threshold.aggregate),
+            Taken::Blocked => whole(&requests.blocked, threshold.aggregate),
+            Taken::Responses => Statistic::plain(None, 0),
+            Taken::Response { .. } | Taken::Row(_) => {
+                let sample = match samples.entry((metric.name, step)) {
+                    Entry::Occupied(laid) => laid.into_mut(),
+                    Entry::Vacant(place) => match requests.sample(metric, sight.filled) {
+                        Some(laid) => place.insert(laid),
+                        None => return Statistic::plain(None, 0),
+                    },
+                };
+                let unit = metric.scale();
                 let mut statistic = of_sample(sample, threshold.aggregate, unit);
                 if let Some(value) = statistic.value {
                     statistic.ends = ends.of_sample(metric, threshold.aggregate, sample, value, unit);
@@ -285,16 +308,6 @@ impl Thresholds {
     /// Share of the requests of a threshold that this machine did not send.
     fn unsent(&self, threshold: &Threshold, sight: &MetricsView) -> f64 {
         self.requests(threshold, sight).map_or(0.0, |(_, requests)| sight.ends_of(requests).unsent())
-    }
-}
-
-fn sample(r: &Requests, metric: Metric, filled: usize) -> Sample {
-    match metric {
-        Metric::ResponseOk => Sample::new(&[&r.ok], &[], filled),
-        Metric::Service => Sample::new(&[&r.service], &[&r.service_censored], filled),
-        Metric::FirstByte => Sample::new(&[&r.first_byte], &[], filled),
-        Metric::Bytes => Sample::new(&[&r.bytes], &[], filled),
-        _ => Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled),
     }
 }
 

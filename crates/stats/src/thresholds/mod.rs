@@ -24,12 +24,12 @@ pub use evaluate::judge;
 pub(crate) use parse::Reader;
 pub use parse::ThresholdError;
 pub use runs::judge_runs;
-pub use simulated::hangs_on_length;
-pub(crate) use simulated::{is_time, percentile};
 
+pub use crate::metric::{Aggregate, Metric};
+
+use crate::metric::Taken;
 use crate::summary::{Operator, ThresholdResult, ThresholdUnit};
 use headway_base::Nanos;
-use std::fmt;
 use std::str::FromStr;
 
 /// A threshold, read.
@@ -51,97 +51,23 @@ pub struct Threshold {
     pub abort_after: Option<Nanos>,
 }
 
-/// What a threshold speaks of.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Metric {
-    /// Response time of every request; those without an answer took longer than until they were given up.
-    Response,
-    /// Response time of successes.
-    ResponseOk,
-    /// Service time: from the first byte sent to the last received.
-    Service,
-    /// From the first byte sent to the first received.
-    FirstByte,
-    /// Release lag: the generator's own lateness.
-    Lag,
-    /// Time held back by the cap, the pool or connection set-up.
-    Blocked,
-    /// Size of the answers.
-    Bytes,
-    /// Requests that did not end as ok.
-    Failed,
-    /// Requests that started.
-    Started,
-}
-
-impl Metric {
-    /// Every metric by its name; the first name of a metric is its own, others are accepted.
-    pub const ALL: [(&'static str, Metric); 10] = [
-        ("response", Metric::Response),
-        ("response_ok", Metric::ResponseOk),
-        ("service", Metric::Service),
-        ("first_byte", Metric::FirstByte),
-        ("lag", Metric::Lag),
-        ("blocked", Metric::Blocked),
-        ("bytes", Metric::Bytes),
-        ("failed", Metric::Failed),
-        ("started", Metric::Started),
-        ("rate", Metric::Started),
-    ];
-
-    /// Its name in the document.
-    pub fn name(self) -> &'static str {
-        Metric::ALL.iter().find(|(_, metric)| *metric == self).map_or("", |(name, _)| name)
-    }
-}
-
-/// Which number of a metric.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Aggregate {
-    /// The percentile, above 0 and below 100; `med` is 50.
-    Percentile(f64),
-    /// The mean: `avg` or `mean`.
-    Mean,
-    /// The smallest.
-    Min,
-    /// The largest.
-    Max,
-    /// Of `failed` the share among all requests, of `started` the number per second.
-    Rate,
-    /// How many.
-    Count,
-}
-
-impl fmt::Display for Aggregate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Aggregate::Percentile(p) => write!(f, "p({p})"),
-            Aggregate::Mean => f.write_str("avg"),
-            Aggregate::Min => f.write_str("min"),
-            Aggregate::Max => f.write_str("max"),
-            Aggregate::Rate => f.write_str("rate"),
-            Aggregate::Count => f.write_str("count"),
-        }
-    }
-}
-
 impl Threshold {
     /// Unit of its value and its limit.
     pub fn unit(&self) -> ThresholdUnit {
-        unit(self.metric, self.aggregate)
+        self.metric.unit_of(self.aggregate)
     }
 
     /// Whether time alone may still mend it: a count or rate that must be reached. Such a threshold cannot end a run.
     fn may_recover(&self) -> bool {
         let upwards = matches!(self.operator, Operator::Above | Operator::AtLeast | Operator::Equal);
-        self.metric == Metric::Started || (self.aggregate == Aggregate::Count && upwards)
+        matches!(self.metric.taken, Taken::Starts) || (self.aggregate == Aggregate::Count && upwards)
     }
 
     /// Its result before anything is known of its value.
     pub fn blank(&self) -> ThresholdResult {
         ThresholdResult {
             text: self.text.clone(),
-            metric: self.metric.name().into(),
+            metric: self.metric.name.into(),
             step: self.step.clone(),
             aggregate: self.aggregate.to_string(),
             operator: self.operator,
@@ -157,16 +83,6 @@ impl FromStr for Threshold {
 
     fn from_str(text: &str) -> Result<Threshold, ThresholdError> {
         parse::threshold(text)
-    }
-}
-
-fn unit(metric: Metric, aggregate: Aggregate) -> ThresholdUnit {
-    match (metric, aggregate) {
-        (_, Aggregate::Count) => ThresholdUnit::Count,
-        (Metric::Failed, _) => ThresholdUnit::Share,
-        (Metric::Started, _) => ThresholdUnit::PerSecond,
-        (Metric::Bytes, _) => ThresholdUnit::Bytes,
-        _ => ThresholdUnit::Seconds,
     }
 }
 

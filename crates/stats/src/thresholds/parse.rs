@@ -2,7 +2,8 @@
 //!
 //! Deliberately absent: lists (a flag is repeated, a scenario has a sequence), and k6's combinations by `&&`.
 
-use super::{Aggregate, Metric, Threshold, unit};
+use super::{Aggregate, Metric, Threshold};
+use crate::metric::Taken;
 use crate::summary::{Operator, ThresholdUnit};
 use headway_base::units;
 use std::fmt;
@@ -27,19 +28,25 @@ impl fmt::Display for ThresholdError {
 impl std::error::Error for ThresholdError {}
 
 /// What users of k6 write, and what it is called here.
-const K6: [(&str, &str); 8] = [
+const K6: [(&str, &str); 9] = [
     (
         "http_req_duration",
         "k6's http_req_duration counts from the send: that is service here; response counts from when a request was due",
     ),
     ("http_req_failed", "k6's http_req_failed is failed here"),
     ("http_req_waiting", "k6's http_req_waiting is first_byte here"),
+    ("http_req_connecting", "k6's http_req_connecting is connect here, TLS handshake included"),
     ("http_req_blocked", "k6's http_req_blocked is blocked here"),
     ("http_reqs", "k6's http_reqs is started here"),
     ("iterations", "k6's iterations is started here"),
     ("data_received", "k6's data_received is bytes here, per answer"),
     ("iteration_duration", "k6's iteration_duration has no counterpart here"),
 ];
+
+/// The metric of that name that a threshold may speak of.
+fn judged(name: &str) -> Option<Metric> {
+    Metric::named(name).filter(|metric| metric.judged)
+}
 
 const AGGREGATES: [&str; 8] = ["p(99)", "avg", "mean", "med", "min", "max", "rate", "count"];
 
@@ -54,13 +61,14 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
     let mut reader = Reader::new(given);
     let (metric, step) = reader.prefix()?;
     let aggregate = reader.aggregate(metric)?;
-    if step.is_some() && metric == Metric::Lag {
-        return Err(
-            reader.error(0, "the lag is that of the generator, not of a step: leave out the {step:...}")
-        );
+    if step.is_some() && !metric.by_step {
+        return Err(reader.error(
+            0,
+            format!("the {metric} is that of the generator, not of a step: leave out the {{step:...}}"),
+        ));
     }
     let operator = reader.operator()?;
-    let limit = reader.limit(unit(metric, aggregate))?;
+    let limit = reader.limit(metric.unit_of(aggregate))?;
     Ok(Threshold { text: given.to_owned(), metric, step, aggregate, operator, limit, abort_after: None })
 }
 
@@ -113,13 +121,13 @@ impl<'a> Reader<'a> {
         if step.is_some() {
             return Err(self.error(self.at, format!("a ':' belongs here: {word}{{step:...}}: p(99)<100")));
         }
-        let known = Metric::ALL.iter().any(|(name, _)| *name == word) && word != "rate";
+        let known = judged(word).is_some() && !AGGREGATES.contains(&word);
         if known || K6.iter().any(|(name, _)| *name == word) {
             self.metric(word, from)?;
             return Err(self.error(self.at, format!("a ':' belongs after the metric: {word}: ...")));
         }
         self.at = 0;
-        Ok((Metric::Response, None))
+        Ok((Metric::RESPONSE, None))
     }
 
     /// `step:LABEL}`. The label may hold any sign: the last brace closes it, for none can follow.
@@ -141,10 +149,12 @@ impl<'a> Reader<'a> {
     }
 
     fn metric(&self, word: &str, from: usize) -> Result<Metric, ThresholdError> {
-        if let Some((_, metric)) = Metric::ALL.iter().find(|(name, _)| *name == word) {
-            return Ok(*metric);
+        if let Some(metric) = judged(word) {
+            return Ok(metric);
         }
-        let names = || Metric::ALL.iter().map(|(name, _)| *name);
+        let all = || Metric::all().filter(|metric| metric.judged);
+        let names =
+            || all().map(|metric| metric.name).chain(all().flat_map(|metric| metric.aliases).copied());
         let k6 = K6.iter().find(|(name, _)| *name == word).map(|(_, hint)| (*hint).to_owned());
         let near = || units::nearest(word, names()).map(|near| format!("did you mean {near}?"));
         let hint = k6
@@ -155,9 +165,9 @@ impl<'a> Reader<'a> {
 
     fn aggregate(&mut self, metric: Metric) -> Result<Aggregate, ThresholdError> {
         let (word, from) = self.word();
-        let accepted = match metric {
-            Metric::Failed => "write failed: rate<1% or failed: count<10",
-            Metric::Started => "write started: rate>190/s or started: count>1000",
+        let accepted = match metric.taken {
+            Taken::Failures => "write failed: rate<1% or failed: count<10",
+            Taken::Starts => "write started: rate>190/s or started: count>1000",
             _ => "write p(99), avg, med, min, max or count",
         };
         let aggregate = match word {
@@ -181,10 +191,10 @@ impl<'a> Reader<'a> {
             other => {
                 let near = units::nearest(other, AGGREGATES);
                 let hint = near.map_or(accepted.to_owned(), |near| format!("did you mean {near}?"));
-                return Err(self.error(from, format!("'{other}' is no number of {}; {hint}", metric.name())));
+                return Err(self.error(from, format!("'{other}' is no number of {metric}; {hint}")));
             }
         };
-        let counted = matches!(metric, Metric::Failed | Metric::Started);
+        let counted = !metric.is_distribution();
         let suits = aggregate == Aggregate::Count || counted == (aggregate == Aggregate::Rate);
         if !suits {
             let hint = if counted {
@@ -192,7 +202,7 @@ impl<'a> Reader<'a> {
             } else {
                 "rate is of failed or started; write p(99), avg, med, min, max or count"
             };
-            return Err(self.error(from, format!("{} has no {aggregate}; {hint}", metric.name())));
+            return Err(self.error(from, format!("{metric} has no {aggregate}; {hint}")));
         }
         Ok(aggregate)
     }
@@ -277,6 +287,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn named(name: &str) -> Metric {
+        Metric::named(name).unwrap()
+    }
+
+    /// Every name of a metric that a threshold may speak of.
+    fn every() -> Vec<(&'static str, Metric)> {
+        let judged = Metric::all().filter(|metric| metric.judged);
+        judged.flat_map(|metric| metric.names().map(move |name| (name, metric))).collect()
+    }
+
     fn parts(text: &str) -> (Metric, Option<String>, Aggregate, Operator, f64) {
         let t: Threshold = text.parse().unwrap_or_else(|e| panic!("{e}"));
         (t.metric, t.step, t.aggregate, t.operator, t.limit)
@@ -289,20 +309,21 @@ mod tests {
         let check = |text: &str, metric, aggregate, operator, limit: f64| {
             assert_eq!(parts(text), (metric, None, aggregate, operator, limit), "{text}");
         };
-        check("p(99)<100", Metric::Response, Percentile(99.0), Below, 0.1);
-        check(" p( 99.9 ) <= 1.5s ", Metric::Response, Percentile(99.9), AtMost, 1.5);
-        check("med<250us", Metric::Response, Percentile(50.0), Below, 250e-6);
-        check("response: avg < 0.5", Metric::Response, Mean, Below, 0.0005);
-        check("response_ok:mean<0.5ms", Metric::ResponseOk, Mean, Below, 0.0005);
-        check("failed: rate < 0.001", Metric::Failed, Rate, Below, 0.001);
-        check("failed:rate<=1%", Metric::Failed, Rate, AtMost, 0.01);
-        check("failed: count===0", Metric::Failed, Count, Equal, 0.0);
-        check("started: rate>190/s", Metric::Started, Rate, Above, 190.0);
-        check("rate: rate>=12k/1m", Metric::Started, Rate, AtLeast, 200.0);
-        check("bytes: max!=10KiB", Metric::Bytes, Max, Other, 10_240.0);
-        check("lag: p(99) < 1", Metric::Lag, Percentile(99.0), Below, 0.001);
-        check("blocked: min >= 0", Metric::Blocked, Min, AtLeast, 0.0);
-        check("count>1k", Metric::Response, Count, Above, 1_000.0);
+        check("p(99)<100", Metric::RESPONSE, Percentile(99.0), Below, 0.1);
+        check(" p( 99.9 ) <= 1.5s ", Metric::RESPONSE, Percentile(99.9), AtMost, 1.5);
+        check("med<250us", Metric::RESPONSE, Percentile(50.0), Below, 250e-6);
+        check("response: avg < 0.5", Metric::RESPONSE, Mean, Below, 0.0005);
+        check("response_ok:mean<0.5ms", Metric::RESPONSE_OK, Mean, Below, 0.0005);
+        check("failed: rate < 0.001", Metric::FAILED, Rate, Below, 0.001);
+        check("failed:rate<=1%", Metric::FAILED, Rate, AtMost, 0.01);
+        check("failed: count===0", Metric::FAILED, Count, Equal, 0.0);
+        check("started: rate>190/s", named("started"), Rate, Above, 190.0);
+        check("rate: rate>=12k/1m", named("started"), Rate, AtLeast, 200.0);
+        check("bytes: max!=10KiB", named("bytes"), Max, Other, 10_240.0);
+        check("lag: p(99) < 1", named("lag"), Percentile(99.0), Below, 0.001);
+        check("connect: p(95)<50ms", named("connect"), Percentile(95.0), Below, 0.05);
+        check("blocked: min >= 0", named("blocked"), Min, AtLeast, 0.0);
+        check("count>1k", Metric::RESPONSE, Count, Above, 1_000.0);
         let step = |text: &str| parts(text).1;
         assert_eq!(step("response{step:add}: p(99)<200").as_deref(), Some("add"));
         assert_eq!(step("service { step : a } b: c } : p(99)<200").as_deref(), Some("a } b: c"));
@@ -339,8 +360,8 @@ mod tests {
         );
         check(
             "x: p(9)<1",
-            "1: 'x' is no metric; write one of response, response_ok, service, first_byte, lag, blocked, bytes, failed, \
-             started, rate",
+            "1: 'x' is no metric; write one of response, response_ok, service, first_byte, connect, lag, blocked, bytes, \
+             failed, started, rate",
         );
         check(
             "p(99)=100",
@@ -380,7 +401,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_reads_back(
-            metric in prop::sample::select(Metric::ALL.to_vec()),
+            metric in prop::sample::select(every()),
             step in prop::option::of("[a-z/:} {]{0,5}[a-z]"),
             number in 0usize..6,
             percentile in 0.001f64..99.999,
@@ -389,16 +410,16 @@ mod tests {
             blank in "[ \t]{0,2}",
         ) {
             let (name, metric) = metric;
-            let step = step.filter(|_| metric != Metric::Lag).map(|s| s.trim().to_owned());
+            let step = step.filter(|_| metric.by_step).map(|s| s.trim().to_owned());
             let aggregate = match (metric, number) {
                 (_, 0) => Aggregate::Count,
-                (Metric::Failed | Metric::Started, _) => Aggregate::Rate,
+                _ if !metric.is_distribution() => Aggregate::Rate,
                 (_, 1) => Aggregate::Mean,
                 (_, 2) => Aggregate::Min,
                 (_, 3) => Aggregate::Max,
                 _ => Aggregate::Percentile(percentile),
             };
-            let (unit, value) = match unit(metric, aggregate) {
+            let (unit, value) = match metric.unit_of(aggregate) {
                 ThresholdUnit::Seconds => ("us", f64::from(limit) / 1e6),
                 ThresholdUnit::Bytes => ("KiB", f64::from(limit) * 1024.0),
                 ThresholdUnit::PerSecond => ("/s", f64::from(limit)),

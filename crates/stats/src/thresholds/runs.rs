@@ -5,6 +5,7 @@
 //! the rest more replications would tell. Deliberately absent: where the interval comes from.
 
 use super::simulated::throughout;
+use crate::metric::Aggregate;
 use crate::summary::{Open, ThresholdOutcome, ThresholdResult, Why};
 
 /// Sets outcome, reason, `open` and `decided` of a result from its interval. `against` says why it is not to be judged by it; what is
@@ -48,7 +49,7 @@ fn outcome(
     let ThresholdResult { operator, limit, lower_bound, .. } = *result;
     if is_extreme(result) && !lower_bound {
         // A fact of the requests that were played, as in a single run.
-        let why = Why::Extreme { largest: result.aggregate == "max" };
+        let why = Why::Extreme { largest: aggregate(result) == Some(Aggregate::Max) };
         return if operator.holds(value, limit) { (Passed, Some(why)) } else { (Crossed, Some(why)) };
     }
     let range = match (result.interval, result.at_least) {
@@ -60,7 +61,7 @@ fn outcome(
     let Some(range) = range else {
         let why = match lower_bound {
             true => Why::BoundUnknown,
-            false if metric_has_none(result) => Why::SingleRun,
+            false if aggregate(result).and_then(Aggregate::quantile).is_none() => Why::SingleRun,
             false => Why::FewBeyond,
         };
         return (Inconclusive, Some(why));
@@ -80,12 +81,12 @@ fn outcome(
     }
 }
 
-fn is_extreme(result: &ThresholdResult) -> bool {
-    result.aggregate == "max" || result.aggregate == "min"
+fn aggregate(result: &ThresholdResult) -> Option<Aggregate> {
+    Aggregate::of_threshold(&result.aggregate)
 }
 
-fn metric_has_none(result: &ThresholdResult) -> bool {
-    !result.aggregate.starts_with("p(")
+fn is_extreme(result: &ThresholdResult) -> bool {
+    aggregate(result).is_some_and(Aggregate::is_extreme)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! row last, a log sorted by starts has it first. Memory follows the sessions under way, and the closed users. Deliberately
 //! absent: sessions of one request, which have no row of their own.
 
-use super::{Aggregate, Metric, Threshold};
+use super::{Aggregate, Threshold};
+use crate::metric::Taken;
 use crate::summary::{Operator, SessionsOver, ThresholdUnit};
 use headway_base::{Nanos, Outcome, Record, Trigger};
 use std::collections::HashMap;
@@ -64,17 +65,17 @@ impl OverBounds {
     pub fn new(thresholds: &[Threshold], steps: &[String]) -> OverBounds {
         let bound = |(threshold, t): (usize, &Threshold)| {
             let of_time = t.unit() == ThresholdUnit::Seconds && t.aggregate != Aggregate::Min;
-            let metric = matches!(t.metric, Metric::Response | Metric::ResponseOk);
             let upper = matches!(t.operator, Operator::Below | Operator::AtMost);
             let step = t.step.as_ref().map(|step| steps.iter().position(|known| known == step));
             // A step that is not there is passed by nothing.
             let step = step.map(|at| at.and_then(|at| u16::try_from(at).ok()).unwrap_or(u16::MAX));
-            (of_time && metric && upper).then(|| Bound {
+            let Taken::Response { successes: only_ok } = t.metric.taken else { return None };
+            (of_time && upper).then(|| Bound {
                 threshold,
                 step,
                 limit: Nanos::from_secs_f64(t.limit),
                 excludes: t.operator == Operator::Below,
-                only_ok: t.metric == Metric::ResponseOk,
+                only_ok,
                 over: 0,
             })
         };

@@ -5,46 +5,27 @@
 //! its limit and grows.
 //! Deliberately absent: when there is no steady state; findings know.
 
-use super::{Aggregate, Metric};
-use crate::summary::{Open, Source, Spread, Stated, Summary, ThresholdOutcome, ThresholdResult, Why};
-
-/// Whether a number would be another in a longer run, where there is no steady state.
-pub fn hangs_on_length(metric: Metric, aggregate: Aggregate) -> bool {
-    !matches!(metric, Metric::Lag | Metric::Started | Metric::Bytes) && aggregate != Aggregate::Count
-}
+use super::Aggregate;
+use crate::metric::{Metric, threshold_interval};
+use crate::summary::{Open, Source, Summary, ThresholdOutcome, ThresholdResult, Why};
 
 impl Summary {
-    /// Takes back the sizes of answers and the parts of their times, which a simulation does not have, and what was said of them.
-    pub(crate) fn take_back_sizes(&mut self) {
-        self.bytes = Spread::default();
-        self.time_split = None;
-        (self.rate.bytes_received, self.rate.bytes_sent) = (None, None);
-        self.not_computed.retain(|path, _| !path.starts_with("bytes"));
-        self.not_computed.insert("bytes".into(), Why::NoSizes.into());
-        for (i, result) in self.thresholds.iter_mut().enumerate() {
-            if metric(result) != Some(Metric::Bytes) {
-                continue;
-            }
-            (result.value, result.interval, result.n) = (None, None, 0);
-            (result.decided, result.lower_bound) = (None, false);
-            (result.outcome, result.reason) = (ThresholdOutcome::NotJudged, Some(Why::NoSizes.into()));
-            (result.open, result.ends) = (Some(Open::Data), None);
-            (result.at_least, result.at_most) = (None, None);
-            self.not_computed.remove(&format!("thresholds.{i}.interval"));
-        }
-    }
-
     /// Takes back the judgement of thresholds that hang on a steady state, where this is the document of a simulation that
     /// found none. For thresholds that were judged anew on a document: a fresh one comes without them.
     pub fn hold_thresholds_to_a_steady_state(&mut self) {
         if self.source != Source::Sim {
             return;
         }
-        let of_times = |(path, _): &(&String, &Stated<Why>)| path.contains(".ci95");
-        let mut reasons = self.not_computed.iter().filter(of_times).map(|(_, stated)| &stated.why);
-        if let Some(reason) = reasons.find(|why| why.is_against_a_steady_state()).cloned() {
+        if let Some(reason) = self.against_a_steady_state() {
             self.unjudge(&reason);
         }
+    }
+
+    /// Why there is no steady state, as the intervals of times tell.
+    fn against_a_steady_state(&self) -> Option<Why> {
+        let times = Metric::all().filter(|metric| metric.is_time());
+        let mut reasons = times.flat_map(|metric| self.interval_reasons(metric)).map(|stated| &stated.why);
+        reasons.find(|why| why.is_against_a_steady_state()).cloned()
     }
 
     /// Takes back the intervals of the thresholds that this reason speaks against, and says of each what is certain all the same: what grows
@@ -73,7 +54,7 @@ impl Summary {
             result.decided = None;
             (result.at_least, result.at_most) = (None, None);
             if result.interval.take().is_some() {
-                not_computed.insert(format!("thresholds.{i}.interval"), reason.clone().into());
+                not_computed.insert(threshold_interval(i), reason.clone().into());
             }
         }
     }
@@ -98,42 +79,20 @@ pub(super) fn throughout(result: &ThresholdResult, beyond: &[bool], because: &Wh
     })
 }
 
-/// Its metric; none of another version's.
-pub(super) fn metric(result: &ThresholdResult) -> Option<Metric> {
-    Metric::ALL.iter().find(|(name, _)| *name == result.metric).map(|(_, metric)| *metric)
-}
-
-/// Its aggregate, as far as it is a count or is none.
-pub(super) fn aggregate(result: &ThresholdResult) -> Aggregate {
-    let count = result.aggregate == Aggregate::Count.to_string();
-    if count { Aggregate::Count } else { Aggregate::Mean }
-}
-
 fn hangs(result: &ThresholdResult) -> bool {
-    metric(result).is_some_and(|metric| hangs_on_length(metric, aggregate(result)))
+    result.number().is_some_and(|of| of.metric.hangs_on_length(of.aggregate))
 }
 
 fn is_mean_time(result: &ThresholdResult) -> bool {
-    result.aggregate == Aggregate::Mean.to_string() && is_time(result)
-}
-
-/// Whether it is of response times or their like.
-pub(crate) fn is_time(result: &ThresholdResult) -> bool {
-    let times = [Metric::Response, Metric::ResponseOk, Metric::Service, Metric::FirstByte];
-    metric(result).is_some_and(|m| times.contains(&m))
-}
-
-/// The quantile that an aggregate names in the document; none of others.
-pub(crate) fn percentile(aggregate: &str) -> Option<f64> {
-    let p: f64 = aggregate.strip_prefix("p(")?.strip_suffix(')')?.parse().ok()?;
-    Some(p / 100.0)
+    result.number().is_some_and(|of| of.metric.is_time() && of.aggregate == Aggregate::Mean)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::Stated;
     use crate::thresholds::of_summary;
-    use ThresholdOutcome::{Crossed, NotJudged, Passed};
+    use ThresholdOutcome::{Crossed, Passed};
 
     fn not_found() -> Why {
         Why::NotSteady { because: Some(Box::new(Stated::other("it drifts"))) }
@@ -156,23 +115,6 @@ mod tests {
         }
         summary.hold_thresholds_to_a_steady_state();
         summary.thresholds
-    }
-
-    #[test]
-    fn sizes_are_not_judged() {
-        let mut summary = Summary { source: Source::Sim, ..Summary::default() };
-        summary.bytes = Spread { n: 9, mean: Some(0.0), max: Some(0.0), ..Spread::default() };
-        summary.not_computed.insert("thresholds.0.interval".into(), Why::NoObservations.into());
-        let of = |text: &str| of_summary(&text.parse().unwrap(), &summary).unwrap();
-        summary.thresholds = vec![of("bytes: avg<1KiB"), of("count>=0")];
-        assert_eq!(summary.thresholds[0].outcome, Passed);
-        summary.take_back_sizes();
-        let [of_sizes, other] = &summary.thresholds[..] else { unreachable!() };
-        assert_eq!(of_sizes.open, Some(Open::Data));
-        assert_eq!((of_sizes.outcome, of_sizes.value, of_sizes.n), (NotJudged, None, 0));
-        assert!(of_sizes.reason == Some(Why::NoSizes.into()));
-        assert_eq!((other.outcome, summary.bytes.n), (Passed, 0));
-        assert_eq!(summary.not_computed.keys().collect::<Vec<_>>(), ["bytes"]);
     }
 
     #[test]

@@ -122,8 +122,8 @@ fn two(base: &Observed, other: &Observed, same_arrivals: bool) -> Comparison {
 
 /// The interval of a row and what it is of, on the scale on which rows are compared.
 fn scaled(row: &Row, systems: [&System; 2]) -> Option<(f64, [f64; 2], f64)> {
-    let truths = systems.map(|system| system.truth(&row.of));
-    match row.of.as_str() {
+    let truths = systems.map(|system| system.truth(&row.of.key()));
+    match row.of.key().as_str() {
         "failed" => Some((row.difference?, row.difference_interval?, truths[1] - truths[0])),
         _ => {
             let interval = row.ratio_interval?.map(f64::ln);
@@ -157,7 +157,7 @@ impl Seen {
         self.missed.resize(rows.len(), 0);
         self.each += comparison.confidence_of_each;
         let name =
-            |row: &Row| row.label.as_ref().map_or(row.of.clone(), |label| format!("{label} {}", row.of));
+            |row: &Row| row.label.as_ref().map_or(row.of.key(), |label| format!("{label} {}", row.of.key()));
         self.names = rows.iter().map(name).collect();
         let (mut all, mut wrong) = (true, false);
         for ((row, kept), missed) in rows.iter().zip(&mut self.rows).zip(&mut self.missed) {
@@ -342,7 +342,7 @@ fn a_rate_of_nothing_is_compared() {
     let measured = headway_base::Nanos::ZERO..headway_base::Nanos::from_secs(60);
     let down = headway_stats::comparison::Observing::new(&measured, &[], &[]).finish(measured.end);
     let compared = two(&base, &down, false);
-    let rate = compared.pairs[0].rows.iter().find(|row| row.of == "rate").unwrap();
+    let rate = compared.pairs[0].rows.iter().find(|row| row.of.key() == "rate").unwrap();
     assert_eq!(rate.shown, headway_stats::comparison::Shown::Lower, "{rate:?}");
     let [low, high] = rate.ratio_interval.unwrap();
     assert_eq!(low, 0.0);
@@ -363,7 +363,7 @@ fn a_comparison_widens_by_what_the_generators_did() {
             let undisturbed = [measured / 1.3, measured];
             Some(NumberEffect { number: row.of.clone(), measured, undisturbed, ..NumberEffect::default() })
         };
-        let of_time = |row: &&Row| row.of != "rate" && row.of != "failed";
+        let of_time = |row: &&Row| row.of.key() != "rate" && row.of.key() != "failed";
         let numbers = rows.iter().filter(of_time).filter_map(number).collect();
         let effect = Some(Effect { n: 1, numbers });
         let load = Some(LoadVerdict::Invalid);
@@ -371,7 +371,7 @@ fn a_comparison_widens_by_what_the_generators_did() {
     };
     let times = |comparison: &Comparison| -> Vec<(Shown, [f64; 2])> {
         let rows = &comparison.pairs[0].rows;
-        let of = |name: &str| rows.iter().find(|row| row.of == name).unwrap();
+        let of = |name: &str| rows.iter().find(|row| row.of.key() == name).unwrap();
         ["mean", "p50", "p90"].map(|name| (of(name).shown, of(name).ratio_interval.unwrap())).to_vec()
     };
     let widened = |plain: Vec<(Shown, [f64; 2])>, with: Vec<(Shown, [f64; 2])>| {
@@ -427,7 +427,7 @@ fn a_rate_of_nothing_is_compared_over_rounds() {
             &["rate lower by 50%".parse().unwrap()],
         );
         (
-            compared.pairs[0].rows.iter().find(|row| row.of == "rate").unwrap().clone(),
+            compared.pairs[0].rows.iter().find(|row| row.of.key() == "rate").unwrap().clone(),
             compared.conditions[0].outcome,
         )
     };
@@ -450,7 +450,7 @@ fn a_percentile_that_few_bursts_decide_is_not_compared() {
     let p999 = |system: System| {
         let runs = [1, 2].map(|seed| system.play(100, [seed, seed], &steady, &["only"]));
         let comparison = two(&runs[0], &runs[1], false);
-        comparison.pairs[0].rows.iter().find(|row| row.of == "p999").unwrap().clone()
+        comparison.pairs[0].rows.iter().find(|row| row.of.key() == "p999").unwrap().clone()
     };
     let queued = p999(System::new(1, 0.001, 0.01));
     assert_eq!(queued.shown, Shown::NotTold);
@@ -578,7 +578,8 @@ fn fixed_work_is_compared_and_equal_systems_are_rarely_told_apart() {
                 let compared = two_works(&work.play(2 * i), &work.play(2 * i + 1));
                 let rows = &compared.pairs[0].rows;
                 held += u64::from(!rows.iter().any(|row| matches!(row.shown, Shown::Higher | Shown::Lower)));
-                let told = |of: &str| rows.iter().any(|row| row.of == of && row.shown != Shown::NotTold);
+                let told =
+                    |of: &str| rows.iter().any(|row| row.of.key() == of && row.shown != Shown::NotTold);
                 percentiles += u64::from(told("p50"));
                 means += u64::from(told("mean") && told("rate"));
             }
@@ -599,7 +600,7 @@ fn fixed_work_that_is_slower_is_told_apart() {
     let slow = Work { requests: 2_000, users: 4, servers: 2, exponential: true };
     let fast = Work { servers: 4, ..slow };
     let compared = two_works(&fast.play(1), &slow.play(2));
-    let of = |name: &str| compared.pairs[0].rows.iter().find(|row| row.of == name).unwrap().shown;
+    let of = |name: &str| compared.pairs[0].rows.iter().find(|row| row.of.key() == name).unwrap().shown;
     assert_eq!(
         [of("rate"), of("mean"), of("p50"), of("p99")],
         [Shown::Lower, Shown::Higher, Shown::Higher, Shown::Higher]

@@ -69,8 +69,8 @@ fn a_lag_of_a_millisecond_is_no_twentieth_of_a_response_of_100() {
         let beyond = |most: Option<f64>| most.is_none_or(|most| most > 0.05);
         numbers
             .iter()
-            .filter(|n| n.number != "failed")
-            .map(|n| (n.number.clone(), beyond(n.effect[1])))
+            .filter(|n| n.number.key() != "failed")
+            .map(|n| (n.number.key(), beyond(n.effect[1])))
             .collect()
     };
     let slight = of(&lagging(MS));

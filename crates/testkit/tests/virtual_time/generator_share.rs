@@ -67,7 +67,7 @@ fn the_truth_lies_between_the_ends() {
         raised.push(high / truth);
         // What the effect says of p99 is narrower than that, and holds the truth.
         let effect =
-            with.verdict.effect.as_ref().unwrap().numbers.iter().find(|n| n.number == "p99").unwrap();
+            with.verdict.effect.as_ref().unwrap().numbers.iter().find(|n| n.number.key() == "p99").unwrap();
         let [least, most] = effect.undisturbed;
         assert!(least * 0.98 <= truth && truth <= most * 1.02, "{seed}: {truth} in {least} to {most}");
         for (threshold, text) in with.thresholds.iter().zip(texts) {

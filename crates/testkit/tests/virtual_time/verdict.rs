@@ -307,7 +307,7 @@ fn what_lateness_did_to_the_numbers_is_judged() {
     }
     // What the target would have shown an undisturbed generator lies in the range of each judged number.
     for number in slow.verdict.effect.as_ref().unwrap().numbers.iter().filter(|n| n.outcome.is_some()) {
-        let truth = if number.number == "failed" { 0.0 } else { 0.1 };
+        let truth = if number.number.key() == "failed" { 0.0 } else { 0.1 };
         let [low, high] = number.undisturbed;
         assert!(low <= truth * 1.0006 && truth * 0.9994 <= high, "{number:?}");
     }

@@ -68,7 +68,7 @@ fn a_faster_model_differs_and_another_plan_is_not_comparable() {
     let first = || run(tempfile::tempdir().unwrap().path(), "first", TEXT);
     let faster = beside(first(), &TEXT.replace("exp(10ms)", "exp(8ms)"), &TEN);
     assert_eq!((faster.base(), faster.runs[1].name.as_str()), ("first", "simulated"));
-    let row = faster.pairs[0].rows.iter().find(|row| row.of == "mean").unwrap();
+    let row = faster.pairs[0].rows.iter().find(|row| row.of.key() == "mean").unwrap();
     assert!(differs(&faster.pairs[0]) && row.shown == Shown::Lower, "{row:?}");
     // Longer is no other load where the model has a steady state.
     let longer = beside(first(), &TEXT.replace("hold: 20s", "hold: 200s"), &TEN);

@@ -6,8 +6,9 @@ use crate::collect::Observer;
 use crate::simulate::order::{Ended, How, InOrder};
 use crate::{Control, Snapshot};
 use headway_base::{Batch, Kind, Nanos, Outcome, Record, RecordSink, Start};
+use headway_stats::metric::{Metric, Observation, Taken};
 use headway_stats::search::{Criterion, NoCriterion, Seen, Trial, is_limited};
-use headway_stats::thresholds::{Metric, Threshold};
+use headway_stats::thresholds::Threshold;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -16,8 +17,28 @@ use std::time::Instant;
 pub struct Asked {
     /// The share and its limit.
     pub criterion: Criterion,
-    /// Whether it is about successes alone.
-    pub(super) only_ok: bool,
+    /// The metric that it is of.
+    pub(super) metric: Metric,
+}
+
+/// A request that ended, and what it tells of the metric that is asked for beside response times.
+#[derive(Clone, Copy)]
+pub(super) struct Told {
+    pub ended: Ended,
+    value: Observation,
+}
+
+impl Told {
+    /// What a row tells; `take` is how the metric is taken from it.
+    pub fn of(record: &Record, take: Option<fn(&Record) -> Observation>) -> Told {
+        Told { ended: Ended::from(record), value: take.map_or(Observation::Nothing, |take| take(record)) }
+    }
+}
+
+impl Default for Told {
+    fn default() -> Told {
+        Told { ended: Ended::default(), value: Observation::Nothing }
+    }
 }
 
 impl Asked {
@@ -26,17 +47,37 @@ impl Asked {
     /// # Errors
     /// A search cannot look for it.
     pub fn of(threshold: &Threshold) -> Result<Asked, NoCriterion> {
-        let known = matches!(threshold.metric, Metric::Response | Metric::ResponseOk | Metric::Failed);
-        if !known || threshold.step.is_some() {
+        if threshold.step.is_some() {
             return Err(NoCriterion::Kind);
         }
-        Ok(Asked { criterion: Criterion::of(threshold)?, only_ok: threshold.metric == Metric::ResponseOk })
+        Ok(Asked { criterion: Criterion::of(threshold)?, metric: threshold.metric })
+    }
+
+    /// Whether it is of some of the requests alone, of which the rest may fail at any rate.
+    pub(super) fn is_of_some(&self) -> bool {
+        self.metric != Metric::RESPONSE && self.metric != Metric::FAILED
+    }
+
+    /// How its values are taken from rows, where it is of no response times.
+    pub(super) fn taken(&self) -> Option<fn(&Record) -> Observation> {
+        match self.metric.taken {
+            Taken::Row(take) => Some(take),
+            _ => None,
+        }
     }
 
     #[inline]
-    pub(super) fn seen(&self, ended: &Ended) -> Option<Seen> {
+    pub(super) fn seen(&self, Told { ended, value }: &Told) -> Option<Seen> {
         let failed = ended.how != How::Well;
-        if failed && self.only_ok {
+        if matches!(self.metric.taken, Taken::Row(_)) {
+            let time = match *value {
+                Observation::Nothing => return None,
+                Observation::Seen(span) => Nanos(span),
+                Observation::Censored(_) => Nanos::MAX,
+            };
+            return Some(Seen { time, failed });
+        }
+        if failed && self.metric == Metric::RESPONSE_OK {
             return None;
         }
         // A request without a response would have taken longer than any limit.
@@ -50,7 +91,9 @@ pub struct Judge {
     trial: Trial,
     asked: Vec<Asked>,
     /// One for each source of records.
-    orders: Vec<InOrder>,
+    orders: Vec<InOrder<Told>>,
+    /// How the metric is taken that is asked for beside response times.
+    take: Option<fn(&Record) -> Observation>,
     measured: Range<Nanos>,
     started: u64,
     ended: u64,
@@ -82,6 +125,7 @@ impl Judge {
             trial,
             asked: asked.to_vec(),
             orders: Vec::new(),
+            take: asked.iter().find_map(Asked::taken),
             measured,
             started: 0,
             ended: 0,
@@ -114,7 +158,7 @@ impl Judge {
         self.started
     }
 
-    fn order(&mut self, source: usize) -> &mut InOrder {
+    fn order(&mut self, source: usize) -> &mut InOrder<Told> {
         if source >= self.orders.len() {
             self.orders.resize(source + 1, InOrder::default());
         }
@@ -139,8 +183,10 @@ impl Judge {
         if source >= self.orders.len() {
             self.orders.resize(source + 1, InOrder::default());
         }
+        let told = Told::of(record, self.take);
         let Judge { trial, asked, orders, measured, reached, connected, unconnected, .. } = self;
-        orders[source].record(record, |ended| {
+        orders[source].put(record, told, |told| {
+            let ended = told.ended;
             if started && !*connected {
                 *connected = ended.connected;
                 *unconnected += u64::from(!ended.connected);
@@ -148,7 +194,7 @@ impl Judge {
             // What comes after the decision changes it no more.
             if measured.contains(&ended.arrived) && trial.decided().is_none() {
                 *reached = ended.due.max(*reached);
-                trial.take(ended.due, |which| asked.get(which)?.seen(&ended));
+                trial.take(ended.due, |which| asked.get(which)?.seen(&told));
             }
         });
     }

@@ -24,6 +24,7 @@ use anyhow::anyhow;
 use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
 use headway_stats::Threshold;
+use headway_stats::metric::Metric;
 use headway_stats::search::{
     Bounds, DriftFound, Earlier, Found, Next, NoCriterion, Outcome, Probed, RateOf, SCHEMA, Search, Searched,
     TrialEnd, TrialRow, length, other_limit,
@@ -83,7 +84,14 @@ impl SearchSpec {
     /// # Errors
     /// There is none, or one that a search cannot look for.
     pub fn asked(&self) -> Result<Vec<Asked>, Error> {
-        asked(&self.base.thresholds)
+        let asked = asked(&self.base.thresholds)?;
+        let simulated = matches!(self.backend, Backend::Sim(_));
+        match asked.iter().find(|asked| simulated && !asked.metric.is_simulated()) {
+            Some(Asked { metric, .. }) => Err(Error::usage(anyhow!(
+                "a search in virtual time cannot look for {metric}: a simulation does not have it; leave that threshold out"
+            ))),
+            None => Ok(asked),
+        }
     }
 
     /// How long its first trial lasts at the first rate, and what comes before it: the shortest budget.
@@ -110,7 +118,7 @@ pub fn asked(thresholds: &[Threshold]) -> Result<Vec<Asked>, Error> {
         let text = &threshold.text;
         Asked::of(threshold).map_err(|why| match why {
             NoCriterion::Kind => anyhow!(
-                "threshold '{text}': a search looks for a percentile of response or response_ok of all steps below a time, or the share \
+                "threshold '{text}': a search looks for a percentile of a time (response, connect) of all steps below a limit, or the share \
                  of failures below a limit; write 'p(99)<100ms', 'med<20ms' or 'failed: rate<0.1%'"
             ),
             NoCriterion::Limit => anyhow!(
@@ -119,14 +127,27 @@ pub fn asked(thresholds: &[Threshold]) -> Result<Vec<Asked>, Error> {
         })
     });
     let all: Vec<Asked> = each.collect::<Result<_, _>>().map_err(Error::usage)?;
-    // A target that refuses fast meets any limit of its successes, at any rate.
-    if let Some(i) = all.iter().position(|asked| asked.only_ok)
-        && all.iter().all(|asked| asked.criterion.limit.is_some())
+    let mut others = all.iter().filter(|asked| asked.taken().is_some()).map(|asked| asked.metric);
+    if let Some(first) = others.next()
+        && let Some(second) = others.find(|second| *second != first)
     {
         return Err(Error::usage(anyhow!(
-            "threshold '{}': of successes alone it holds at any rate at which the rest fails: write response in place of response_ok, or add \
+            "a search looks for one metric beside response times and failures; these thresholds name {first} and {second}: leave one out"
+        )));
+    }
+    // A target that refuses fast meets any limit of its successes, at any rate.
+    if let Some(i) = all.iter().position(Asked::is_of_some)
+        && all.iter().all(|asked| asked.criterion.limit.is_some())
+    {
+        let of = match all[i].metric == Metric::RESPONSE_OK {
+            true => "of successes alone",
+            false => "of some of the requests alone",
+        };
+        return Err(Error::usage(anyhow!(
+            "threshold '{}': {of} it holds at any rate at which the rest fails: write response in place of {}, or add \
              --threshold 'failed: rate<1%'",
-            thresholds[i].text
+            thresholds[i].text,
+            all[i].metric
         )));
     }
     Ok(all)

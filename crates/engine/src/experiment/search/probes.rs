@@ -3,11 +3,11 @@
 //! A probe is some users without think time, on either backend, for a second or so. The model is a station of as many servers as capacity and
 //! service time say, with the response times of one user alone, under the plan's own arrivals, in virtual time. It places trials and proves nothing.
 
-use super::judge::{Asked, LIMITED};
+use super::judge::{Asked, LIMITED, Told};
 use super::trials::{at_rate, in_virtual_time_with, requests_per_arrival};
 use crate::collect::Observer;
 use crate::simulate::Play;
-use crate::simulate::order::{Ended, How};
+use crate::simulate::order::How;
 use crate::{Backend, Control, Error, RunSpec, Snapshot};
 use headway_base::dist;
 use headway_base::random::{Stream, streams};
@@ -169,7 +169,8 @@ impl Seen {
         *begun = started.min(*begun);
         self.last = self.last.max(record.done);
         self.ended += 1;
-        let ended = Ended::from(record);
+        let told = Told::of(record, self.asked.iter().find_map(Asked::taken));
+        let ended = told.ended;
         if ended.how == How::Well {
             self.well += 1;
             self.responses_s += ended.response.as_secs_f64();
@@ -181,7 +182,7 @@ impl Seen {
             self.limited += u64::from(record.status == LIMITED);
         }
         for (asked, [beyond, n]) in self.asked.iter().zip(&mut self.beyond) {
-            if let Some(seen) = asked.seen(&ended) {
+            if let Some(seen) = asked.seen(&told) {
                 let counts = asked.criterion.limit.map_or(seen.failed, |limit| seen.time > limit);
                 *beyond += u64::from(counts);
                 *n += 1;

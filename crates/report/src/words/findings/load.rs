@@ -2,6 +2,7 @@
 
 use super::Told;
 use crate::format::{chosen_time, count, number, plural, share, share_of, signed, size, time, whole};
+use headway_stats::metric::NumberOf;
 use headway_stats::summary::EffectBasis;
 use headway_stats::summary::evidence::{FailedStep, GeneratorCause, Load, MovedNumber, Off, Reference};
 
@@ -184,7 +185,7 @@ fn moved(
     let size = |off: Option<f64>| off.map_or(f64::INFINITY, f64::abs);
     let most = |number: &&MovedNumber| size(number.off[0]).max(size(number.off[1]));
     let worst = numbers.iter().max_by(|a, b| most(a).total_cmp(&most(b)));
-    let names: Vec<&str> = numbers.iter().map(named).collect();
+    let names: Vec<String> = numbers.iter().map(named).collect();
     let told = match (worst, &names[..]) {
         (None, _) => String::new(),
         (Some(only), [_]) => format!("{} {is} {}", named(only), by_how_much(only, sure)),
@@ -206,8 +207,8 @@ fn moved(
 }
 
 /// A number in a sentence: `p99`, `the share that failed`.
-fn named(of: &MovedNumber) -> &str {
-    if of.number == "failed" { "the share that failed" } else { &of.number }
+fn named(of: &MovedNumber) -> String {
+    if of.number == NumberOf::FAILED { "the share that failed".into() } else { of.number.key() }
 }
 
 /// `12 % to 31 % too high`, `up to 8 % too high`, `up to 3 % too low or 6 % too high`, `at least 40 % too high`.
@@ -225,7 +226,7 @@ fn by_how_much(number: &MovedNumber, sure: bool) -> String {
     }
 }
 
-fn listed(parts: &[&str]) -> String {
+fn listed(parts: &[String]) -> String {
     match parts {
         [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
         _ => parts.concat(),

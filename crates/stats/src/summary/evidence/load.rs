@@ -1,5 +1,6 @@
 //! Evidence on how the load left: what was not sent, what was late, bunched or smoothed, and why.
 
+use crate::metric::NumberOf;
 use crate::summary::EffectBasis;
 use serde::{Deserialize, Serialize};
 
@@ -85,8 +86,8 @@ pub enum Reference {
 /// A number that the generator's delays moved, or may have moved, by more than is tolerated.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MovedNumber {
-    /// `mean`, `p50`, `p90`, `p95`, `p99`, or `failed`.
-    pub number: String,
+    /// Of the response time (`mean`, `p50`, `p90`, `p95`, `p99`), or `failed`.
+    pub number: NumberOf,
     /// By how much of the undisturbed number the measured one is off, from and to; negative where it is too low. The end is none where the
     /// undisturbed number may be 0.
     pub off: [Option<f64>; 2],
