@@ -61,6 +61,9 @@ impl RecordSink for Shared {
     fn record(&mut self, record: Record) {
         self.tell(|kept| kept.record(record));
     }
+    fn event(&mut self, event: ResponseEvent) {
+        self.tell(|kept| kept.event(event));
+    }
     fn tick(&mut self, _: Nanos) {}
     fn finish(&mut self, now: Nanos) {
         self.tell(|kept| kept.finish(now));
