@@ -36,6 +36,7 @@ mod delays;
 mod departures;
 mod dither;
 mod divisor;
+mod events;
 mod findings;
 mod generator_share;
 mod headway_curve;

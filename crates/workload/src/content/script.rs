@@ -7,6 +7,7 @@ use super::names::Names;
 use super::reader::Reader;
 use super::redirect;
 use super::step::Step;
+use super::stream::StreamKind;
 use super::template::Source;
 use crate::client::{RequestKey, Streamed};
 use crate::redact::{Place, Redactor};
@@ -199,6 +200,12 @@ impl Script {
     /// Keeps at most that many bytes of a body; a longer one, where it matters, is outcome too-large. 64 MiB unless given.
     pub fn with_max_body(mut self, bytes: u64) -> Script {
         self.max_body = bytes;
+        self
+    }
+
+    /// Makes events of the responses to every step.
+    pub fn streaming(mut self, kind: StreamKind) -> Script {
+        self.steps.iter_mut().for_each(|step| step.stream(kind));
         self
     }
 
