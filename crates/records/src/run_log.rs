@@ -10,7 +10,7 @@ use headway_base::{Record, ResponseEvent};
 use crate::error::Error;
 use crate::folder::{RunFolder, events_beside};
 use crate::metadata::Metadata;
-use crate::writer::{EventWriter, LogWriter};
+use crate::writer::{BATCH_ROWS, EventWriter, LogWriter};
 
 /// The tables of a run, being written.
 #[derive(Debug)]
@@ -53,7 +53,12 @@ impl RunLog {
     /// # Errors
     /// [`Error::Write`], as [`Writer::append`](crate::writer::Writer::append); what makes a first file impossible. All rows were taken nevertheless.
     pub fn append(&mut self, records: &[Record], events: &[ResponseEvent]) -> Result<(), Error> {
-        let first = if events.is_empty() { Ok(()) } else { self.append_events(events) };
+        let mut first = if events.is_empty() { Ok(()) } else { self.append_events(events) };
+        if let Some(table) = &mut self.events
+            && self.records.rows_pending() + records.len() >= BATCH_ROWS
+        {
+            first = first.and(table.flush());
+        }
         first.and(self.records.append(records))
     }
 

@@ -125,6 +125,23 @@ fn a_table_that_was_cut_short_is_readable_to_its_last_batch() {
     }
 }
 
+/// Also where a full batch of records is written before anybody asks for it.
+#[test]
+fn a_record_that_can_be_read_has_its_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = RunFolder::create_exact(folder.path()).unwrap();
+    let mut log = RunLog::create(&run, &Metadata::new()).unwrap();
+    let records: Vec<Record> = (0..9_000).map(plain_row).collect();
+    for block in records.chunks(100) {
+        let ends: Vec<ResponseEvent> = block.iter().map(ResponseEvent::end_of).collect();
+        log.append(block, &ends).unwrap();
+    }
+    std::mem::forget(log);
+    let (written, _) = read(LogReader::open(&run.records())).unwrap();
+    let (events, _) = rows(EventReader::open(&run.events()));
+    assert!(written.len() >= 8_192 && events.len() >= written.len(), "{} {}", written.len(), events.len());
+}
+
 #[test]
 fn a_table_of_events_that_cannot_be_made_costs_no_record() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,27 +19,25 @@ pub(crate) fn events(summary: &Summary) -> Option<Section> {
         }
     }
     let spreads = || events.by_label.values().chain([&events.all]).flat_map(|of| [&of.first, &of.gap]);
-    let number = |title: &str| Column::number(title, 10);
-    let within = |title: &str| Column { intervals: 19, ..Column::number(title, 10) };
+    let number = |title: &str, width| Column::number(title, width);
     let columns = vec![
-        Column::word("", 20),
-        within("mean"),
-        within("p50"),
-        Column { width: 0, intervals: 0, ..number("p90") },
-        within("p99"),
-        number("max"),
-        number("n"),
+        Column::word("", 25),
+        Column { intervals: 19, ..number("mean", 10) },
+        number("p50", 9),
+        number("p90", 0),
+        number("p99", 9),
+        number("max", 0),
+        number("n", 8),
     ];
     let caption = "Events of responses".to_owned();
-    let table =
-        Table { caption, columns, rows, most_rows: MOST_ROWS, row: "row", snug: Some(4), ..Table::default() };
+    let table = Table { caption, columns, rows, most_rows: MOST_ROWS, row: "row", ..Table::default() };
     let mut blocks = vec![Block::Table(table)];
     if spreads().any(|spread| !spread.stepped.is_empty()) {
         blocks.push(Note::faint(STEPPED));
     }
     let EventNumbers { n, requests, bytes, first, .. } = &events.all;
     blocks.push(Note::faint(format!(
-        "{} of {} of {}. first event: from when a request was due; gap: from an event to the next of the same response.",
+        "{} of {} of {}. first: from when a request was due; gap: from one event to the next of the same response.",
         plural(*n, "event"),
         size(*bytes as f64),
         plural(*requests, "request"),
@@ -71,7 +69,7 @@ fn of(summary: &Summary, of_which: &str, path: &str, numbers: &EventNumbers) -> 
             Cell::new(count(spread.n)),
         ])
     };
-    [row("first event", "first", &numbers.first), row("gap", "gap", &numbers.gap)]
+    [row("first", "first", &numbers.first), row("gap", "gap", &numbers.gap)]
 }
 
 /// A time with its interval, if it is to have one; each may be missing.
@@ -96,7 +94,7 @@ fn bounded(
         Some(None) => {
             // Of a single label the reason stands in the document.
             let of = match block {
-                "events.first" => Some("first event"),
+                "events.first" => Some("first"),
                 "events.gap" => Some("gap"),
                 _ => None,
             };
