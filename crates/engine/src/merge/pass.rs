@@ -107,7 +107,10 @@ fn pass(
     }
     let mut truncated = truncated;
     truncated.extend(events(shards, out, limits, &metadata, &mut recomputed)?);
-    log.finish().map_err(unwritable)?;
+    if let Err(error) = log.finish() {
+        let _ = std::fs::remove_file(out.events());
+        return Err(unwritable(error).into());
+    }
     // The log that was made has its end mark, whatever it was made of.
     let apart = manifest.apart.clone().map(|apart| Apart {
         requests: tallies.iter().map(|tally| tally.measured).sum(),
