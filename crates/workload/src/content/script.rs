@@ -345,6 +345,7 @@ impl std::fmt::Debug for Script {
             .field("names", &self.names)
             .field("longest", &self.longest)
             .field("traces", &self.traces.is_some())
+            .field("idle_timeout", &self.idle_timeout)
             .finish_non_exhaustive()
     }
 }

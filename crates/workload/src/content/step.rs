@@ -446,6 +446,7 @@ impl std::fmt::Debug for Step {
             .field("method", &self.method)
             .field("headers", &headers)
             .field("body", &self.body)
+            .field("stream", &self.stream)
             .finish_non_exhaustive()
     }
 }
