@@ -8,6 +8,7 @@
 
 pub mod answer;
 pub mod dist;
+pub mod event;
 pub mod failure;
 pub mod fnv;
 pub mod lateness;
@@ -25,6 +26,7 @@ pub mod trace;
 pub mod units;
 
 pub use answer::Answer;
+pub use event::{EventKind, ResponseEvent};
 pub use failure::KnownFailure;
 pub use fnv::Fnv1a;
 pub use lateness::Lateness;

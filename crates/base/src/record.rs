@@ -44,11 +44,13 @@ pub enum Outcome {
     Unsent,
     /// Sent, and given back by the target without a look at it: HTTP/2's REFUSED_STREAM, or a GOAWAY that leaves it out.
     RefusedStream,
+    /// An answer began and then stood still for `--idle-timeout`.
+    IdleTimeout,
 }
 
 impl Outcome {
     /// Every outcome, in the order of their codes.
-    pub const ALL: [Outcome; 17] = [
+    pub const ALL: [Outcome; 18] = [
         Outcome::Ok,
         Outcome::Status,
         Outcome::Check,
@@ -66,6 +68,7 @@ impl Outcome {
         Outcome::Unfinished,
         Outcome::Unsent,
         Outcome::RefusedStream,
+        Outcome::IdleTimeout,
     ];
 
     /// The word used in logs, JSON and reports.
@@ -88,6 +91,7 @@ impl Outcome {
             Outcome::Unfinished => "unfinished",
             Outcome::Unsent => "unsent",
             Outcome::RefusedStream => "refused-stream",
+            Outcome::IdleTimeout => "idle-timeout",
         }
     }
 

@@ -3,6 +3,7 @@
 //! A source (live worker, simulator, importer) knows nothing of logs, statistics or progress. It calls the three
 //! methods of [`RecordSink`]; [`Batcher`] turns the calls into batches for another thread.
 
+use crate::event::ResponseEvent;
 use crate::record::{Record, Trigger};
 use crate::time::Nanos;
 
@@ -38,6 +39,10 @@ pub trait RecordSink {
     fn start(&mut self, start: Start);
     /// A request ended.
     fn record(&mut self, record: Record);
+    /// A part of a response came, or a request with such parts ended: told before the request's record.
+    fn event(&mut self, event: ResponseEvent) {
+        let _ = event;
+    }
     /// So many users (of a closed workload) or sessions of more than one request came, or went if negative.
     fn users(&mut self, at: Nanos, change: i32) {
         let _ = (at, change);
@@ -73,6 +78,8 @@ pub struct Batch {
     pub users: Vec<(Nanos, i32)>,
     /// From when to when the source stood still, in order of time.
     pub hold_ups: Vec<(Nanos, Nanos)>,
+    /// Events of responses, in order of time; empty, and without memory, where no step asks for them.
+    pub events: Vec<ResponseEvent>,
     /// No later batch of this source has a start before this instant.
     pub watermark: Nanos,
     /// Whether this is the source's last batch.
@@ -90,6 +97,9 @@ pub struct Batcher<F: FnMut(Batch) -> Batch> {
 }
 
 const HAND_OVER_EVERY: Nanos = Nanos::from_millis(250);
+
+/// Events of a batch at most: some 70 KB.
+const EVENTS_AT_ONCE: usize = 1_024;
 
 impl<F: FnMut(Batch) -> Batch> Batcher<F> {
     /// A sink for source number `source`. `hand_over` takes a full batch and gives back an empty one, best a used
@@ -114,6 +124,7 @@ impl<F: FnMut(Batch) -> Batch> Batcher<F> {
         self.batch.records.clear();
         self.batch.users.clear();
         self.batch.hold_ups.clear();
+        self.batch.events.clear();
         self.batch.source = source;
         self.handed_over = now;
     }
@@ -129,6 +140,14 @@ impl<F: FnMut(Batch) -> Batch> RecordSink for Batcher<F> {
 
     fn record(&mut self, record: Record) {
         self.batch.records.push(record);
+    }
+
+    fn event(&mut self, event: ResponseEvent) {
+        self.batch.events.push(event);
+        // Between two ticks there can come any number of them. What was handed over before stays the watermark.
+        if self.batch.events.len() >= EVENTS_AT_ONCE {
+            self.flush(self.handed_over, false);
+        }
     }
 
     fn users(&mut self, at: Nanos, change: i32) {
@@ -161,6 +180,8 @@ pub struct Kept {
     pub users: Vec<(Nanos, i32)>,
     /// From when to when it stood still, in order.
     pub hold_ups: Vec<(Nanos, Nanos)>,
+    /// Events of responses, in order.
+    pub events: Vec<ResponseEvent>,
     /// When the source finished, if it did.
     pub finished: Option<Nanos>,
 }
@@ -177,6 +198,9 @@ impl RecordSink for Kept {
     }
     fn stood_still(&mut self, from: Nanos, to: Nanos) {
         self.hold_ups.push((from, to));
+    }
+    fn event(&mut self, event: ResponseEvent) {
+        self.events.push(event);
     }
     fn tick(&mut self, _now: Nanos) {}
     fn finish(&mut self, now: Nanos) {
@@ -231,5 +255,36 @@ mod tests {
         assert!(seen.iter().all(|b| b.source == 3));
         assert!(seen.windows(2).all(|w| w[0].watermark <= w[1].watermark));
         assert!(seen.last().unwrap().last && !seen[0].last);
+    }
+
+    #[test]
+    fn any_number_of_events_between_two_ticks_is_handed_over_in_bounded_batches() {
+        let mut seen: Vec<Batch> = Vec::new();
+        let mut sink = Batcher::new(0, 4, |batch| {
+            seen.push(batch);
+            Batch::default()
+        });
+        let at = Nanos::from_millis(1);
+        sink.tick(at);
+        let record = Record::never_started(0, at, at, Outcome::Ok);
+        for k in 0..10_000 {
+            sink.event(ResponseEvent { k, ..ResponseEvent::end_of(&record) });
+        }
+        sink.finish(Nanos::from_millis(2));
+        assert!(seen.iter().all(|b| b.events.len() <= EVENTS_AT_ONCE));
+        assert!(seen.windows(2).all(|w| w[0].watermark <= w[1].watermark));
+        let keys: Vec<_> = seen.iter().flat_map(|b| b.events.iter().map(|e| e.k)).collect();
+        assert_eq!(keys, (0..10_000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_batch_without_events_has_no_memory_for_them() {
+        let mut sink = Batcher::new(0, 4, |batch: Batch| {
+            assert_eq!(batch.events.capacity(), 0);
+            batch
+        });
+        let at = Nanos::from_millis(1);
+        (0..100).for_each(|k| sink.record(Record::never_started(k, at, at, Outcome::Ok)));
+        sink.finish(at);
     }
 }

@@ -377,6 +377,9 @@ pub struct RunArgs {
     /// The body, from a file
     #[arg(help_heading = "Request", long, value_name = "FILE")]
     pub body_file: Option<PathBuf>,
+    /// Record the events of each response: chunks, each piece of the body that one read brings
+    #[arg(help_heading = "Request", long, value_name = "KIND")]
+    pub stream: Option<String>,
     /// Follow redirects, up to 10 of one request, to origins (scheme, host and port) that the run names; each is a request of its own
     #[arg(help_heading = "Request", short = 'L', long)]
     pub location: bool,
@@ -422,6 +425,9 @@ pub struct RunArgs {
     /// How long a response may take, from when its request was sent [default: 30s]
     #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub timeout: Option<Given<Nanos>>,
+    /// How long a response that has begun may stand still before it has failed [default: 30s with --stream, else as long as it likes]
+    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    pub idle_timeout: Option<Given<Nanos>>,
     /// How long a connection may take, TLS included [default: 5s]
     #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub connect_timeout: Option<Given<Nanos>>,

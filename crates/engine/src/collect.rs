@@ -8,7 +8,7 @@ use crate::snapshot::{ByLabel, Snapshot};
 use crate::watchdog::{Progress, SharedLog, Stage};
 use headway_base::{Batch, Batcher, Nanos};
 use headway_live::Control;
-use headway_records::LogWriter;
+use headway_records::RunLog;
 use headway_stats::summary::ThresholdResult;
 use headway_stats::{Analysis, Facts, Summary};
 use std::path::PathBuf;
@@ -216,7 +216,7 @@ impl<'a, 'b> Collector<'a, 'b> {
     /// One that feeds `analysis` and `log`; `labels` are those of the steps, and `facts` what is known of the run.
     pub fn new(
         analysis: Analysis,
-        log: Option<LogWriter>,
+        log: Option<RunLog>,
         labels: &[String],
         facts: Facts,
         observers: &'a mut [&'b mut dyn Observer],
@@ -235,7 +235,7 @@ impl<'a, 'b> Collector<'a, 'b> {
 
     /// Takes one batch, to the log before all else: what fails or hangs later leaves its rows.
     pub fn take(&mut self, batch: &Batch) {
-        let appended = self.to_log(|log| log.append(&batch.records));
+        let appended = self.to_log(|log| log.append(&batch.records, &batch.events));
         self.note(appended);
         self.progress.enter(Stage::Statistics);
         self.analysis.batch(batch);
@@ -250,7 +250,7 @@ impl<'a, 'b> Collector<'a, 'b> {
     /// Does that with the log, if there is one.
     fn to_log(
         &self,
-        act: impl FnOnce(&mut LogWriter) -> Result<(), headway_records::Error>,
+        act: impl FnOnce(&mut RunLog) -> Result<(), headway_records::Error>,
     ) -> Result<(), headway_records::Error> {
         self.progress.enter(Stage::Log);
         self.log.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map_or(Ok(()), act)
@@ -296,6 +296,7 @@ impl<'a, 'b> Collector<'a, 'b> {
                     self.take(&batch);
                     batch.starts.clear();
                     batch.records.clear();
+                    batch.events.clear();
                     source.give_back(batch);
                 }
                 Next::Nothing => {}
@@ -304,7 +305,7 @@ impl<'a, 'b> Collector<'a, 'b> {
             let at = now();
             if at >= flush {
                 flush = Nanos(at.0.max(0) / FLUSH_EVERY.0 * FLUSH_EVERY.0) + FLUSH_EVERY;
-                let flushed = self.to_log(LogWriter::flush);
+                let flushed = self.to_log(RunLog::flush);
                 self.note(flushed);
             }
             // A run that has been stopped already needs no other reason to end.
@@ -321,7 +322,7 @@ impl<'a, 'b> Collector<'a, 'b> {
 
     /// Closes the log and shows the last snapshot.
     pub fn finish(mut self, at: Nanos) -> Collected {
-        let flushed = self.to_log(LogWriter::flush);
+        let flushed = self.to_log(RunLog::flush);
         let progress = self.progress.clone();
         let finished = flushed.and(self.to_log(|log| {
             progress.enter(Stage::Device);

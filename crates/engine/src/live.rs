@@ -415,6 +415,8 @@ impl Live {
         manifest.asked.streams = several.then_some(protocols.streams);
         manifest.asked.spread = self.spread;
         manifest.asked.traceparent = self.script.is_tracing();
+        let idle = self.script.streamed().into_iter().map(|step| step.idle).min();
+        manifest.asked.idle_timeout_s = idle.filter(|&idle| idle < Nanos::MAX).map(Nanos::as_secs_f64);
         let log = kept.begin(spec, &manifest)?;
         let mut publisher = kept.publisher(plan)?;
         let mut observers: Vec<&mut dyn Observer> =

@@ -50,6 +50,7 @@ fn limit(summary: &Summary, outcome: Outcome) -> Option<LimitMet> {
     let plan = summary.plan.as_ref()?;
     Some(match outcome {
         Outcome::Timeout => LimitMet::Response { within_s: plan.timeout_s? },
+        Outcome::IdleTimeout => LimitMet::Idle { within_s: plan.idle_timeout_s? },
         Outcome::ConnectTimeout => LimitMet::Connection { within_s: plan.connect_timeout_s? },
         Outcome::Shed => LimitMet::FreeConnection { within_s: plan.max_wait_s?, of: plan.connections },
         _ => return None,

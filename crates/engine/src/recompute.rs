@@ -5,8 +5,8 @@ use crate::manifest::{Apart, Manifest};
 use crate::merge::{SAME_ZERO, missing, say_missing};
 use crate::reasons::explain;
 use anyhow::{Result, ensure};
-use headway_base::{Batch, Kind, Nanos, Record};
-use headway_records::{By, Merge, RunFolder, folder};
+use headway_base::{Batch, Kind, Nanos, Record, ResponseEvent};
+use headway_records::{By, Limits, Merge, RunFolder, events_of, folder};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, ShardCoverage, Stall};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
@@ -41,7 +41,11 @@ pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, tol
     while let Some(row) = merge.next_row()? {
         recomputed.push(row);
     }
-    let whole = merge.merged().truncated.is_empty();
+    let events = events_of(&[log.to_owned()], Limits::default(), |events| -> Result<()> {
+        recomputed.events(events);
+        Ok(())
+    })?;
+    let whole = merge.merged().truncated.is_empty() && events.is_empty();
     let mut summary = recomputed.finish(told, whole);
     if !whole {
         summary.verdict.findings.push(cut_short(log.parent().unwrap_or(log)));
@@ -95,6 +99,14 @@ impl Recomputed {
         if self.waiting == ROWS {
             self.waiting = 0;
             self.hand_over(false);
+        }
+    }
+
+    /// Takes events of responses, in any order, after the records.
+    pub(crate) fn events(&mut self, events: &[ResponseEvent]) {
+        self.hand_over(false);
+        if let Some(analysis) = &mut self.analysis {
+            events.iter().for_each(|event| analysis.event(event));
         }
     }
 

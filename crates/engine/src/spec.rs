@@ -10,7 +10,7 @@ use crate::plan_summary::plan_summary;
 use crate::simulate::Sim;
 use headway_base::Nanos;
 use headway_live::Control;
-use headway_records::{LogWriter, RunFolder};
+use headway_records::{RunFolder, RunLog};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{Finding, FindingId, PlanSummary, Severity};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
@@ -179,7 +179,7 @@ impl Kept {
     }
 
     /// Writes what is known before the run; its log, if there is to be one.
-    pub(crate) fn begin(&self, spec: &RunSpec, manifest: &Manifest) -> Result<Option<LogWriter>, Error> {
+    pub(crate) fn begin(&self, spec: &RunSpec, manifest: &Manifest) -> Result<Option<RunLog>, Error> {
         let mut log = None;
         if let Some(folder) = &self.folder {
             folder.write_new(headway_records::folder::PLAN, &manifest.json()?)?;
@@ -190,7 +190,7 @@ impl Kept {
                 folder.write_new(headway_records::folder::SCENARIO, text.as_bytes())?;
             }
             if spec.keep.as_ref().is_some_and(|keep| keep.log) {
-                log = Some(LogWriter::create(&folder.records(), &manifest.log_metadata()?)?);
+                log = Some(RunLog::create(folder, &manifest.log_metadata()?)?);
             }
         }
         Ok(log)
@@ -200,7 +200,7 @@ impl Kept {
     pub(crate) fn collector<'a, 'b>(
         spec: &RunSpec,
         manifest: &Manifest,
-        log: Option<LogWriter>,
+        log: Option<RunLog>,
         workers: usize,
         observers: &'a mut [&'b mut dyn Observer],
     ) -> Collector<'a, 'b> {

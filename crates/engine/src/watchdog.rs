@@ -8,7 +8,7 @@
 use crate::collect::Waiting;
 use headway_base::{Batch, Nanos};
 use headway_live::Control;
-use headway_records::LogWriter;
+use headway_records::RunLog;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, TryLockError};
@@ -84,7 +84,7 @@ pub struct Stuck {
 pub type OnStuck = fn(&Stuck);
 
 /// The log of a run, which the collector writes; if the collector is stuck elsewhere, so can another.
-pub(crate) type SharedLog = Arc<Mutex<Option<LogWriter>>>;
+pub(crate) type SharedLog = Arc<Mutex<Option<RunLog>>>;
 
 /// How far the collector has come.
 #[derive(Debug, Default)]
@@ -214,7 +214,8 @@ impl Watchdog<'_> {
         let mut complete = false;
         let rows = log.as_mut().and_then(|log| log.as_mut()).map(|log| {
             // What fails is among the rows that are lost, and not among those written.
-            complete = self.waiting.drain(SAVING, |batch: &Batch| drop(log.append(&batch.records)));
+            complete =
+                self.waiting.drain(SAVING, |batch: &Batch| drop(log.append(&batch.records, &batch.events)));
             drop(log.flush());
             log.rows_written()
         });

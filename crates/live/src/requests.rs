@@ -10,7 +10,9 @@ use headway_wire::protocol::by_scheme;
 use headway_wire::{Limits, Opened, Payload, Protocol, Unfit};
 use headway_workload::client::SessionId;
 use headway_workload::connect::Proxy;
-use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
+use headway_workload::content::{
+    Memory, Reader, Reading, Reason, Refusal, RenderContext, Script, StreamKind, StreamReader,
+};
 use headway_workload::target::Endpoint;
 use headway_workload::{Request, RequestKey, SessionControl, Target};
 use std::borrow::Cow;
@@ -240,6 +242,8 @@ pub(crate) struct SessionStore {
 pub(crate) struct InFlight {
     sending: RequestKey,
     pub(crate) reader: Reader,
+    /// Finds the events of the answer, where these are wanted.
+    pub(crate) stream: Option<StreamReader>,
 }
 
 impl InFlight {
@@ -268,7 +272,8 @@ impl SessionStore {
                 self.memories[slot].clear();
             }
         }
-        let asked = InFlight { sending: *sending, reader: script.reader(sending.step) };
+        let stream = script.steps()[usize::from(sending.step)].streams().map(StreamKind::reader);
+        let asked = InFlight { sending: *sending, reader: script.reader(sending.step), stream };
         let nothing = Memory::default();
         let memory = self.memories.get(sending.session as usize).unwrap_or(&nothing);
         let opened = match &requests.fixed[usize::from(sending.step)] {
@@ -289,7 +294,7 @@ impl SessionStore {
         now_unix_ns: impl FnOnce() -> i128,
         response: Nanos,
     ) -> Reading {
-        let InFlight { sending, reader } = asked;
+        let InFlight { sending, reader, .. } = asked;
         let script = requests.script();
         let memory = self.memories.get_mut(sending.session as usize);
         let origin = script.origin(sending.step, memory.as_deref().unwrap_or(&Memory::default()));

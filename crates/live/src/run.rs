@@ -119,6 +119,7 @@ where
         counts_places: config.origins.iter().any(|origin| origin.refresh.is_some()),
         sources: config.sources.clone(),
         requests: config.requests.clone(),
+        tells_progress: config.requests.script().idle_timeout().is_some(),
         settings: settings.ok_or_else(no_target)?,
         clock: config.clock,
         joins: config.joins,
@@ -148,6 +149,7 @@ where
                     true => client.spreading(),
                     false => client.expecting(&shared.expected_streams()),
                 };
+                let client = client.streaming(shared.requests.script().streamed());
                 let waiter = Waiter::new(&config.wait, j as u32, watchdog);
                 if let Some(watchdog) = watchdog {
                     watchdog.enlist(j as u32)?;

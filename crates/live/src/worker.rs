@@ -28,7 +28,7 @@ use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
 use headway_wire::{Carrier, Settings, StreamId, Tally};
 use headway_workload::client::{ConnectionId, RequestId, SessionId};
-use headway_workload::content::Reason;
+use headway_workload::content::{Found, Reason};
 use headway_workload::{Action, Client, ConnectionEvent, RequestEvent, SessionControl};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -91,6 +91,8 @@ pub(crate) struct Shared {
     /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
     pub(crate) sources: Vec<IpAddr>,
     pub(crate) requests: Requests,
+    /// Whether the client is to hear of each read that brings a piece of a body, as responses may not stand still.
+    pub(crate) tells_progress: bool,
     pub(crate) settings: Settings,
     pub(crate) clock: Clock,
     /// Whether a plan that has begun is joined where it is.
@@ -133,8 +135,8 @@ impl Display for Named<'_> {
 /// How long what was just received had lain in the socket. Both ends are wall time, read within a span in which nothing steps
 /// that clock but by accident; a step back gives zero.
 #[inline]
-fn unread_since(stamp: KernelStamp) -> Short {
-    Nanos((unix_now() - stamp.0).clamp(0, i128::from(i64::MAX)) as i64).into()
+fn unread_since(stamp: KernelStamp) -> Nanos {
+    Nanos((unix_now() - stamp.0).clamp(0, i128::from(i64::MAX)) as i64)
 }
 
 pub(crate) struct Worker<'a, S> {
@@ -178,6 +180,10 @@ pub(crate) struct Worker<'a, S> {
     unseen_since: Nanos,
     /// How long what is handled now had lain unread.
     unread: Short,
+    /// When what is handled now reached this machine, as far as that is known.
+    heard: Nanos,
+    /// Events that a piece of a body ended, until they are told.
+    found: Vec<Found>,
 }
 
 impl<'a, S: RecordSink> Worker<'a, S> {
@@ -214,6 +220,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             turn: 0,
             unseen_since: Nanos::ZERO,
             unread: Short::ZERO,
+            heard: Nanos::ZERO,
+            found: Vec::new(),
         }
     }
 
@@ -710,11 +718,14 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     #[inline]
     fn handle(&mut self, completion: Completion, buffer: &[u8], now: Nanos) {
-        self.unread = match &completion {
-            Completion::Received(_, _, Some(stamp)) => unread_since(*stamp),
+        (self.unread, self.heard) = match &completion {
+            Completion::Received(_, _, Some(stamp)) => {
+                let unread = unread_since(*stamp);
+                (unread.into(), now - unread)
+            }
             // The end of an answer that ends with its connection is not stamped.
-            Completion::Received(_, _, None) | Completion::Ended(_) => Short::UNKNOWN,
-            _ => Short::ZERO,
+            Completion::Received(_, _, None) | Completion::Ended(_) => (Short::UNKNOWN, now),
+            _ => (Short::ZERO, now),
         };
         self.client.read_late(self.unread);
         match completion {

@@ -12,8 +12,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use crate::error::Error;
-use crate::schema;
-use crate::stream::Ending;
+use crate::stream::{Ending, IsKnown};
 
 const BATCH_ROWS: usize = 8_192;
 
@@ -26,11 +25,10 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    pub(crate) fn open(file: File, path: &Path) -> Result<Export, Error> {
+    pub(crate) fn open(file: File, path: &Path, is_known: IsKnown) -> Result<Export, Error> {
         let wrong = |why| Error::corrupt(path, 0, why);
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(wrong)?;
         let schema = builder.schema().clone();
-        let is_known = |name: &str| schema::ALL.iter().any(|column| column.name() == name);
         let known = (0..schema.fields().len()).filter(|&at| is_known(schema.field(at).name()));
         let mask = ProjectionMask::roots(builder.parquet_schema(), known);
         let batches = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(wrong)?;

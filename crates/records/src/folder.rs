@@ -12,6 +12,8 @@ use crate::error::Error;
 
 /// The log: an Arrow IPC stream.
 pub const RECORDS: &str = "records.arrow";
+/// The events of responses: a second Arrow IPC stream, of runs in which steps ask for them.
+pub const EVENTS: &str = "events.arrow";
 /// The summary, as printed by `--json`.
 pub const SUMMARY: &str = "summary.json";
 /// The plan that was run.
@@ -126,6 +128,11 @@ impl RunFolder {
         self.path.join(RECORDS)
     }
 
+    /// Where the events of responses are, if there are any.
+    pub fn events(&self) -> PathBuf {
+        self.path.join(EVENTS)
+    }
+
     /// Where the summary is, or will be.
     pub fn summary(&self) -> PathBuf {
         self.path.join(SUMMARY)
@@ -160,6 +167,11 @@ impl RunFolder {
         pending.persist()?;
         Ok(path)
     }
+}
+
+/// Where the events of responses stand, if there are any, of the run whose records are at that place.
+pub fn events_beside(records: &Path) -> PathBuf {
+    folder_of(records).join(EVENTS)
 }
 
 /// `text` as a part of a file name on any system: never a path, never hidden, never too long.

@@ -19,9 +19,10 @@ use crate::error::Error;
 use crate::metadata::{self, Metadata};
 use crate::reader::LogReader;
 use crate::runs::Runs;
+use crate::schema::Row;
 use crate::sort::{By, Limits, Ordered, Source, is_nearly_sorted};
 use crate::stream::Ending;
-use crate::writer::{BATCH_ROWS, LogWriter};
+use crate::writer::{BATCH_ROWS, Writer};
 
 /// What a merge or an export took in.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -64,7 +65,7 @@ const BLOCK_ROWS: usize = 512;
 /// temporary files, which stand beside `out`.
 pub fn merge(logs: &[PathBuf], out: &Path, by: By, limits: Limits) -> Result<Merged, Error> {
     let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
-    let mut log = NewLog::beside(out, merge.metadata())?;
+    let mut log: NewLog = NewLog::beside(out, merge.metadata())?;
     let mut rows = Vec::with_capacity(BLOCK_ROWS);
     while merge.next_block(&mut rows)? {
         log.append(&rows)?;
@@ -74,19 +75,19 @@ pub fn merge(logs: &[PathBuf], out: &Path, by: By, limits: Limits) -> Result<Mer
 }
 
 /// A log that appears complete or not at all. It has a passing name until it is finished; dropped before, it is removed.
-pub struct NewLog {
+pub struct NewLog<R: Row = Record> {
     pending: PendingFile,
-    writer: LogWriter,
+    writer: Writer<R>,
 }
 
-impl NewLog {
+impl<R: Row> NewLog<R> {
     /// An empty log, to appear at `out`.
     ///
     /// # Errors
     /// [`Error::Exists`] if `out` exists; [`Error::Io`] if no file can be made beside it.
-    pub fn beside(out: &Path, metadata: &Metadata) -> Result<NewLog, Error> {
+    pub fn beside(out: &Path, metadata: &Metadata) -> Result<NewLog<R>, Error> {
         let (pending, file) = PendingFile::beside(out)?;
-        let writer = LogWriter::over(Box::new(file), out, metadata, BATCH_ROWS)?;
+        let writer = Writer::over(Box::new(file), out, metadata, BATCH_ROWS)?;
         Ok(NewLog { pending, writer })
     }
 
@@ -94,7 +95,7 @@ impl NewLog {
     ///
     /// # Errors
     /// [`Error::Write`]: the log is not complete then, and is of no use.
-    pub fn append(&mut self, rows: &[Record]) -> Result<(), Error> {
+    pub fn append(&mut self, rows: &[R]) -> Result<(), Error> {
         self.writer.append(rows)
     }
 
@@ -108,7 +109,7 @@ impl NewLog {
     }
 }
 
-impl std::fmt::Debug for NewLog {
+impl<R: Row> std::fmt::Debug for NewLog<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("NewLog").field("writer", &self.writer).finish_non_exhaustive()
     }

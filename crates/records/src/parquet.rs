@@ -79,7 +79,7 @@ fn append_all(logs: &[PathBuf], file: File, out: &Path) -> Result<Merged, Error>
 /// A Parquet file being written.
 struct Writer<'p> {
     path: &'p Path,
-    table: Table,
+    table: Table<Record>,
     file: ArrowWriter<File>,
 }
 

@@ -23,7 +23,6 @@ use flatbuffers::VerifierOptions;
 
 use crate::error::Error;
 use crate::footer;
-use crate::schema;
 
 /// How a log ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +42,9 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// Words that a dictionary may have. Its keys have 8 bits; more words than these are of no use.
 const WORDS_MAX: usize = 256;
+
+/// Whether a column of that name is one that the caller reads: others are skipped.
+pub(crate) type IsKnown = fn(&str) -> bool;
 
 pub(crate) trait Bytes: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Bytes for T {}
@@ -81,7 +83,7 @@ struct Frame {
 
 impl Stream {
     /// Reads the schema. A stream that ends before has no schema, and its ending says so.
-    pub(crate) fn open(mut bytes: Box<dyn Bytes>, path: &Path) -> Result<Stream, Error> {
+    pub(crate) fn open(mut bytes: Box<dyn Bytes>, path: &Path, is_known: IsKnown) -> Result<Stream, Error> {
         let io = |source| Error::io(path, "read the log", source);
         let length = bytes.seek(SeekFrom::End(0)).map_err(io)?;
         bytes.seek(SeekFrom::Start(0)).map_err(io)?;
@@ -106,7 +108,7 @@ impl Stream {
         }
         stream.bytes.seek(SeekFrom::Start(begins)).map_err(io)?;
         if let Some(frame) = stream.next_frame()? {
-            let head = read_head(&frame.metadata).map_err(|why| Error::not_a_log(path, why))?;
+            let head = read_head(&frame.metadata, is_known).map_err(|why| Error::not_a_log(path, why))?;
             stream.take_body(&frame)?;
             stream.head = Some(head);
         }
@@ -294,14 +296,13 @@ fn body_length(metadata: &[u8]) -> Result<u64, String> {
     u64::try_from(message.bodyLength()).map_err(|_| format!("a body of {} bytes", message.bodyLength()))
 }
 
-fn read_head(metadata: &[u8]) -> Result<Head, String> {
+fn read_head(metadata: &[u8], is_known: IsKnown) -> Result<Head, String> {
     let message = parse(metadata)?;
     let said = message.header_as_schema().ok_or("an Arrow stream that does not begin with its schema")?;
     if said.endianness() != Endianness::Little {
         return Err("big-endian; only little-endian logs are read".to_string());
     }
     let schema = arrow_ipc::convert::try_fb_to_schema(said).map_err(|why| why.to_string())?;
-    let is_known = |name: &str| schema::ALL.iter().any(|column| column.name() == name);
     let known: Vec<usize> =
         (0..schema.fields().len()).filter(|&at| is_known(schema.field(at).name())).collect();
     let projected = Arc::new(schema.project(&known).map_err(|why| why.to_string())?);
@@ -393,10 +394,10 @@ mod tests {
 
     #[test]
     fn a_schema_that_unfolds_to_gigabytes_is_refused() {
-        assert!(read_head(&one_for_all(3, 10)).is_ok_and(|head| head.schema.fields().len() == 3));
+        assert!(read_head(&one_for_all(3, 10), |_| false).is_ok_and(|head| head.schema.fields().len() == 3));
         let folded = one_for_all(10_000, 200_000);
         assert!(folded.len() < 300_000);
-        let why = read_head(&folded).err().unwrap();
+        let why = read_head(&folded, |_| false).err().unwrap();
         assert!(why.contains("Apparent size"), "{why}");
     }
 }

@@ -2,26 +2,25 @@
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
-use headway_base::Record;
 
 use crate::metadata::Metadata;
-use crate::schema::{self, Cells};
+use crate::schema::{self, Cells, Row};
 
 /// Rows taken apart at a time: as rows they fit the first-level cache, which each column's loop goes through again.
 const BLOCK_ROWS: usize = 128;
 
-pub(crate) struct Table {
+pub(crate) struct Table<R: Row> {
     schema: SchemaRef,
-    columns: Vec<Box<dyn Cells>>,
+    columns: Vec<Box<dyn Cells<R>>>,
     rows: usize,
 }
 
-impl Table {
+impl<R: Row> Table<R> {
     /// An empty table with room for `capacity` rows.
-    pub(crate) fn new(metadata: &Metadata, capacity: usize) -> Table {
+    pub(crate) fn new(metadata: &Metadata, capacity: usize) -> Table<R> {
         let columns =
-            schema::ALL.iter().filter_map(|column| column.builder_for(metadata, capacity)).collect();
-        Table { schema: schema::arrow_schema(metadata), columns, rows: 0 }
+            R::columns().iter().filter_map(|column| column.builder_for(metadata, capacity)).collect();
+        Table { schema: schema::arrow_schema::<R>(metadata), columns, rows: 0 }
     }
 
     pub(crate) fn schema(&self) -> &SchemaRef {
@@ -32,7 +31,7 @@ impl Table {
         self.rows
     }
 
-    pub(crate) fn append(&mut self, rows: &[Record]) {
+    pub(crate) fn append(&mut self, rows: &[R]) {
         for block in rows.chunks(BLOCK_ROWS) {
             self.columns.iter_mut().for_each(|column| column.append(block));
         }

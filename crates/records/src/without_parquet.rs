@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use crate::error::Error;
 use crate::merge::Merged;
 use crate::sort::{By, Limits};
-use crate::stream::Ending;
+use crate::stream::{Ending, IsKnown};
 
 /// Exports nothing.
 ///
@@ -23,7 +23,7 @@ pub fn to_parquet(_: &[PathBuf], out: &Path, _: Option<By>, _: Limits) -> Result
 pub(crate) enum Export {}
 
 impl Export {
-    pub(crate) fn open(_: File, path: &Path) -> Result<Export, Error> {
+    pub(crate) fn open(_: File, path: &Path, _: IsKnown) -> Result<Export, Error> {
         Err(Error::NotBuilt { path: path.to_path_buf() })
     }
 

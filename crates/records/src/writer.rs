@@ -18,12 +18,13 @@ use std::path::{Path, PathBuf};
 
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::ArrowError;
-use headway_base::Record;
+use headway_base::{Record, ResponseEvent};
 
 use crate::error::Error;
 use crate::footer::{HEAD, Places};
 use crate::metadata::Metadata;
-use crate::reader::LogReader;
+use crate::reader::Reader;
+use crate::schema::Row;
 use crate::table::Table;
 
 /// Rows in a full batch: about 1 MB on disk.
@@ -68,14 +69,20 @@ impl Medium for File {
 }
 
 /// A log being written.
+pub type LogWriter = Writer<Record>;
+
+/// A table of the events of responses being written.
+pub type EventWriter = Writer<ResponseEvent>;
+
+/// A table of a run being written.
 ///
 /// Dropping it flushes what it holds but leaves out the end mark and the footer, so that a reader can tell a run that was cut short.
-pub struct LogWriter {
+pub struct Writer<R: Row> {
     path: PathBuf,
     medium: Box<dyn Medium>,
     /// Encodes into memory, which is emptied after each batch and keeps its room.
     stream: StreamWriter<Vec<u8>>,
-    table: Table,
+    table: Table<R>,
     batch_rows: usize,
     /// Bytes of whole messages on the medium.
     length: u64,
@@ -91,18 +98,18 @@ pub struct LogWriter {
     rows_lost: u64,
 }
 
-impl LogWriter {
+impl<R: Row> Writer<R> {
     /// Creates the log at `path`, with `metadata` (keys: module [`metadata`](crate::metadata)).
     ///
     /// # Errors
     /// [`Error::Exists`] if there is a file; [`Error::Io`] if none can be made, or its head not written.
-    pub fn create(path: &Path, metadata: &Metadata) -> Result<LogWriter, Error> {
+    pub fn create(path: &Path, metadata: &Metadata) -> Result<Writer<R>, Error> {
         let file = OpenOptions::new()
             .write(true)
             .create_new(true)
             .open(path)
             .map_err(|source| Error::io(path, "create the log", source))?;
-        let mut writer = LogWriter::over(Box::new(file), path, metadata, BATCH_ROWS)?;
+        let mut writer = Writer::over(Box::new(file), path, metadata, BATCH_ROWS)?;
         writer.named = true;
         Ok(writer)
     }
@@ -113,11 +120,11 @@ impl LogWriter {
         path: &Path,
         metadata: &Metadata,
         batch_rows: usize,
-    ) -> Result<LogWriter, Error> {
+    ) -> Result<Writer<R>, Error> {
         let table = Table::new(metadata, batch_rows);
         let stream = StreamWriter::try_new(HEAD.to_vec(), table.schema());
         let stream = stream.map_err(|why| Error::encode(path, why))?;
-        let mut writer = LogWriter {
+        let mut writer = Writer {
             path: path.to_path_buf(),
             medium,
             stream,
@@ -143,12 +150,12 @@ impl LogWriter {
         self.medium.file()
     }
 
-    /// Appends rows; they are on their way to disk after the next full batch or [`flush`](LogWriter::flush).
+    /// Appends rows; they are on their way to disk after the next full batch or [`flush`](Writer::flush).
     ///
     /// # Errors
     /// [`Error::Write`] if a batch could not be written. All rows were taken nevertheless: the ones of the failed
     /// batch are lost and counted, the others are kept, and the writer can be used on.
-    pub fn append(&mut self, rows: &[Record]) -> Result<(), Error> {
+    pub fn append(&mut self, rows: &[R]) -> Result<(), Error> {
         let mut result = Ok(());
         let mut rest = rows;
         while !rest.is_empty() {
@@ -166,7 +173,7 @@ impl LogWriter {
     /// Hands everything appended so far to the system, where it survives the end of the process.
     ///
     /// # Errors
-    /// [`Error::Write`], as [`append`](LogWriter::append).
+    /// [`Error::Write`], as [`append`](Writer::append).
     pub fn flush(&mut self) -> Result<(), Error> {
         let rows = self.table.rows() as u64;
         if rows == 0 {
@@ -219,7 +226,7 @@ impl LogWriter {
                 () => None,
             };
             if self.disturbed.is_some() {
-                let left = if named { rows_in(&self.path).min(self.rows_written) } else { 0 };
+                let left = if named { rows_in::<R>(&self.path).min(self.rows_written) } else { 0 };
                 self.rows_lost += self.rows_written - left;
                 self.rows_written = left;
             }
@@ -301,8 +308,8 @@ impl LogWriter {
 }
 
 /// Rows of a log that can be read.
-fn rows_in(path: &Path) -> u64 {
-    let Ok(mut reader) = LogReader::open(path) else { return 0 };
+fn rows_in<R: Row>(path: &Path) -> u64 {
+    let Ok(mut reader) = Reader::<R>::open(path) else { return 0 };
     let mut rows = 0;
     while let Ok(Some(batch)) = reader.next_batch() {
         rows += batch.len() as u64;
@@ -310,16 +317,16 @@ fn rows_in(path: &Path) -> u64 {
     rows
 }
 
-impl Drop for LogWriter {
+impl<R: Row> Drop for Writer<R> {
     fn drop(&mut self) {
         // An error cannot be reported here; a caller that needs it calls `finish`.
         let _ = self.flush();
     }
 }
 
-impl std::fmt::Debug for LogWriter {
+impl<R: Row> std::fmt::Debug for Writer<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LogWriter")
+        f.debug_struct("Writer")
             .field("path", &self.path)
             .field("rows_written", &self.rows_written)
             .field("rows_lost", &self.rows_lost)
@@ -333,6 +340,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::reader::LogReader;
     use crate::schema;
     use crate::stream::Ending;
 
@@ -468,7 +476,11 @@ mod tests {
                 let rows = if late { 4 } else { 5 };
                 assert_eq!((writer.rows_written(), writer.rows_lost()), (left, rows - left), "{name}");
                 if left > 0 {
-                    assert_eq!(rows_in(&path), left, "{name}: nothing is written behind what is left");
+                    assert_eq!(
+                        rows_in::<Record>(&path),
+                        left,
+                        "{name}: nothing is written behind what is left"
+                    );
                 }
             }
         }

@@ -133,6 +133,7 @@ fn of_run(summary: &Summary) -> Vec<Section> {
     let all = [
         thresholds(summary),
         Some(times(summary)),
+        content::events::events(summary),
         outcomes(summary),
         failures(summary),
         content::over_time::failures(summary),

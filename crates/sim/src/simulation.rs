@@ -8,7 +8,7 @@
 use crate::calendar::Calendar;
 use crate::generator::{Generator, Pauses};
 use crate::target::{Answer, Answered, Connect, Target};
-use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
+use headway_base::{Nanos, Outcome, Record, RecordSink, ResponseEvent, Start};
 use headway_workload::client::{ConnectionId, RequestId};
 use headway_workload::{
     Action, Client, ConnectionEvent, Limits, Plan, RequestEvent, RequestKey, SessionControl, Shard,
@@ -393,6 +393,10 @@ impl<S: RecordSink> RecordSink for Lent<'_, S> {
     #[inline]
     fn record(&mut self, record: Record) {
         self.0.record(record);
+    }
+    #[inline]
+    fn event(&mut self, event: ResponseEvent) {
+        self.0.event(event);
     }
     #[inline]
     fn users(&mut self, at: Nanos, change: i32) {

@@ -12,6 +12,7 @@ use crate::arrivals::ArrivalsKept;
 use crate::connects::ConnectsKept;
 use crate::delays::{Delays, Ended, from_start};
 use crate::effect::Joined;
+use crate::events::EventsKept;
 use crate::merge::Merge;
 use crate::pauses::Pauses;
 use crate::phase::Measured;
@@ -23,7 +24,7 @@ use crate::summary::{FindingId, Stall, Summary, ThresholdResult};
 use crate::thresholds::measure::{MetricsView, Thresholds};
 use crate::thresholds::{Known, Threshold, Vouch};
 use crate::users::Loops;
-use headway_base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start, Trigger};
+use headway_base::{Batch, Kind, Nanos, Outcome, Record, ResponseEvent, Snapshot, Start, Trigger};
 
 /// Rows of another tool after which what needs not wait any more is taken.
 const ROWS: u64 = 1_024;
@@ -41,6 +42,8 @@ pub struct Analysis {
     /// How much later than another tool's request was due one that was due before it may start.
     behind: Nanos,
     requests: Requests,
+    /// Events of responses.
+    events: EventsKept,
     series: Series,
     recent: Recent,
     thresholds: Thresholds,
@@ -61,7 +64,8 @@ pub struct Analysis {
 }
 
 /// How requests end that are given up at a limit.
-const GIVEN_UP: [Outcome; 3] = [Outcome::Timeout, Outcome::ConnectTimeout, Outcome::Shed];
+const GIVEN_UP: [Outcome; 4] =
+    [Outcome::Timeout, Outcome::IdleTimeout, Outcome::ConnectTimeout, Outcome::Shed];
 
 impl Analysis {
     /// An analysis that expects batches of `setup.sources` sources.
@@ -99,6 +103,7 @@ impl Analysis {
             measured,
             starts: Merge::new(sources),
             requests,
+            events: EventsKept::default(),
             arrivals,
             pauses,
             streams,
@@ -131,6 +136,7 @@ impl Analysis {
         for record in &batch.records {
             self.take_record(record);
         }
+        batch.events.iter().for_each(|event| self.event(event));
         if let Some(effect) = &mut self.effect {
             batch.hold_ups.iter().for_each(|&(from, to)| effect.stood_still(from, to));
         }
@@ -157,6 +163,12 @@ impl Analysis {
             let from = Nanos::from_secs_f64(stall.at_s);
             effect.stood_still(from, from + Nanos::from_secs_f64(stall.length_s));
         }
+    }
+
+    /// Takes an event of a response, or the end of a request that could have had some; in any order, also apart from the batches: that of
+    /// rows that were stored does not tell when they were told.
+    pub fn event(&mut self, event: &ResponseEvent) {
+        self.events.push(event, &self.measured);
     }
 
     /// Takes a start of the only source, in the order of time. Batches are for many sources, and for those who watch.

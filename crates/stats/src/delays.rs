@@ -41,9 +41,10 @@ pub(crate) struct Ended {
 
 impl Ended {
     pub fn new(record: &Record, counted: bool) -> Ended {
-        use Outcome::{Cancelled, Protocol, Timeout, TooLarge, Unfinished};
+        use Outcome::{Cancelled, IdleTimeout, Protocol, Timeout, TooLarge, Unfinished};
         let Record { done, intended, started, unread, outcome, step, count, .. } = *record;
-        let given_up = matches!(outcome, Timeout | Cancelled | Unfinished | Protocol | TooLarge);
+        let given_up =
+            matches!(outcome, Timeout | IdleTimeout | Cancelled | Unfinished | Protocol | TooLarge);
         let at_target = given_up && record.sent.is_some();
         Ended { done, intended, started, unread, at_target, counted, outcome, step, count }
     }

@@ -37,6 +37,7 @@ mod delays;
 mod departures;
 mod dither;
 mod divisor;
+mod events;
 mod findings;
 mod generator_share;
 mod headway_curve;

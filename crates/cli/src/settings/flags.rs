@@ -240,6 +240,7 @@ pub(super) fn request(
             (args.method.is_some(), "-m"),
             (!body.bytes.is_empty(), "a body"),
             (!whole, "the path of the URL"),
+            (args.stream.is_some(), "--stream"),
         ];
         if let Some((_, what)) = given.into_iter().find(|(given, _)| *given) {
             bail!("requests=own: the log names methods and paths: leave {what} out");
@@ -266,6 +267,9 @@ pub(super) fn request(
     for (name, value) in headers {
         values.push(Override::text(&format!("-H {name}:"), "journey.0.headers", name, value));
     }
+    if let Some(kind) = &args.stream {
+        values.push(Override::text("--stream", "journey.0", "stream", kind));
+    }
     match (&body.file, std::str::from_utf8(&body.bytes)) {
         _ if body.bytes.is_empty() => {}
         (Some(file), _) => values.push(Override::text("--body-file", "journey.0", "file", file)),
@@ -280,6 +284,11 @@ pub(super) fn request(
 /// What is sent where the target takes plain bytes, and the load.
 fn datagram(args: &RunArgs, target: &Target, headers: &[(String, String)], body: &Body) -> Result<Made> {
     let name = target.scheme.name();
+    if args.stream.is_some() {
+        bail!(
+            "--stream: a response of {name} is one piece: leave it out, or name a target of http:// or https://"
+        );
+    }
     if args.method.is_some() || !headers.is_empty() {
         bail!(
             "{target}: a target of {name} takes plain bytes: leave -m and -H out, and give the bytes with -b"
@@ -495,6 +504,7 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
     let all = [
         ("-c", "connections", text(&args.connections)),
         ("--timeout", "timeout", text(&args.timeout)),
+        ("--idle-timeout", "idle-timeout", text(&args.idle_timeout)),
         ("--connect-timeout", "connect-timeout", text(&args.connect_timeout)),
         ("--max-wait", "max-wait", text(&args.max_wait)),
         ("--drain", "drain", text(&args.drain)),

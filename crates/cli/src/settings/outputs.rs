@@ -239,8 +239,9 @@ fn may_be_replaced(output: &Output<'_>) -> Result<()> {
 }
 
 /// Files of a run folder or the folder of a study.
-const OF_A_RUN: [&str; 7] = [
+const OF_A_RUN: [&str; 8] = [
     headway_records::folder::RECORDS,
+    headway_records::folder::EVENTS,
     headway_records::folder::SUMMARY,
     headway_records::folder::PLAN,
     headway_records::folder::ARRIVALS,

@@ -241,6 +241,7 @@ pub(super) fn asked(args: &RunArgs, target: Option<&Target>) -> Result<File> {
                 (args.method.is_some(), "-m"),
                 (args.body.is_some(), "-b"),
                 (args.body_file.is_some(), "--body-file"),
+                (args.stream.is_some(), "--stream"),
             ];
             if let Some((_, flag)) = sent.iter().find(|(given, _)| *given) {
                 bail!("{flag}: the steps of the scenario say what is sent (--set journey.0... changes one)");

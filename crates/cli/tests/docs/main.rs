@@ -47,7 +47,11 @@ fn reference() -> String {
         ));
     }
     out.push_str("\n## Columns of `records.arrow`\n\nAn Arrow IPC file (Feather version 2); instants are nanoseconds since the plan's zero. [outputs.md](outputs.md#the-log) has the lines that read it in\npandas, polars and DuckDB.\n\n");
-    out.push_str(&headway_records::schema::markdown());
+    out.push_str(&headway_records::schema::markdown::<headway_base::Record>());
+    out.push_str(
+        "\n## Columns of `events.arrow`\n\nOf runs in which steps have `stream`, a file as the other.\n\n",
+    );
+    out.push_str(&headway_records::schema::markdown::<headway_base::ResponseEvent>());
     out
 }
 

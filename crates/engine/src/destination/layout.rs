@@ -35,6 +35,8 @@ pub const PROGRESS: &str = "progress.json";
 pub const DONE: &str = "done.json";
 /// In a shard's folder: folder of the pieces of its log, or of its plays.
 pub const PARTS: &str = "parts";
+/// Within the place of a shard in a bucket: pieces of its events of responses, if it has any.
+pub const EVENTS: &str = "events";
 
 /// The name of an object of shard `i`.
 pub fn of_shard(i: u32, name: &str) -> String {
@@ -54,6 +56,11 @@ pub fn clock(i: u32) -> String {
 /// The name of piece `number` of the log, or of the plays, of shard `i`, counted from 1.
 pub fn part(i: u32, number: u32) -> String {
     format!("{i}/{PARTS}/{number:06}")
+}
+
+/// The name of piece `number` of the events of responses of shard `i`, counted from 1.
+pub fn event_part(i: u32, number: u32) -> String {
+    format!("{i}/{EVENTS}/{number:06}")
 }
 
 /// When all shards begin.

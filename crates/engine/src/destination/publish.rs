@@ -248,6 +248,24 @@ fn publish_file(seat: &Seat, folder: &RunFolder, name: &str) -> Result<(), Error
     }
 }
 
+/// Publishes the events of responses of the shard in pieces of at most so many bytes, if there are any: of one that has ended.
+fn publish_events(seat: &Seat, folder: &RunFolder, most: u64) -> Result<(), Error> {
+    let mut file = match File::open(folder.events()) {
+        Ok(file) => file,
+        Err(none) if none.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    for number in 1.. {
+        let mut piece = Vec::new();
+        file.by_ref().take(most).read_to_end(&mut piece)?;
+        if piece.is_empty() {
+            break;
+        }
+        seat.store.put(&layout::event_part(seat.shard.index(), number), &piece)?;
+    }
+    Ok(())
+}
+
 /// A shard that has ended, and whose end is still to be told in its destination.
 #[derive(Debug)]
 pub struct Ending {
@@ -298,6 +316,7 @@ impl Ending {
                     pieces = Pieces { path: std::mem::take(&mut pieces.path), ..Pieces::default() };
                 }
                 pieces.publish(&seat)?;
+                publish_events(&seat, &folder, PIECE)?;
                 for name in [folder::SUMMARY, folder::REPORT] {
                     publish_file(&seat, &folder, name)?;
                 }
@@ -468,6 +487,22 @@ mod tests {
             all.contains(&"1/summary.json".to_owned()) && !all.contains(&"1/report.html".to_owned()),
             "{all:?}"
         );
+    }
+
+    #[test]
+    fn in_a_bucket_the_pieces_of_events_together_are_their_table() {
+        let at = tempfile::tempdir().unwrap();
+        let store = Arc::new(Memory::default());
+        let folder = RunFolder::within(at.path()).unwrap();
+        let seat = seat(store.clone());
+        publish_events(&seat, &folder, 1_000).unwrap();
+        assert!(store.names().is_empty(), "a run without events");
+        let table: Vec<u8> = (0..700_u32).flat_map(u32::to_le_bytes).collect();
+        fs::write(folder.events(), &table).unwrap();
+        publish_events(&seat, &folder, 1_000).unwrap();
+        assert_eq!(store.names(), ["1/events/000001", "1/events/000002", "1/events/000003"]);
+        let objects = store.objects.lock().unwrap();
+        assert!(objects.values().flatten().copied().collect::<Vec<u8>>() == table);
     }
 
     #[test]

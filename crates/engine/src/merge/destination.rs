@@ -5,7 +5,7 @@
 use super::{Error, Played, Run, Shards, counted};
 use crate::destination::layout::{
     CLAIM, Claim, DONE, Done, PROGRESS, PlaysProgress, Progress, RUN, RunDocument, SCHEMA, START, StartAt,
-    StartDocument, Whole, of_shard, parse, part,
+    StartDocument, Whole, event_part, of_shard, parse, part,
 };
 use crate::destination::{Address, Entry, LONGEST_MEETING, Store};
 use crate::experiment::part::{DOCUMENT, PLAYS, PartFolder, PartOf, Parts};
@@ -261,6 +261,19 @@ impl Destination {
         for name in parts {
             let bytes = self.store.get(&name).map_err(Error::Store)?.unwrap_or_default();
             log.write_all(&bytes).map_err(unwritable)?;
+        }
+        let events = (1..).map(|n| event_part(index, n)).take_while(|name| here.contains(&name[own.len()..]));
+        let mut table = None;
+        for name in events {
+            let table = match &mut table {
+                Some(table) => table,
+                None => {
+                    let file = File::create(folder.join(headway_records::folder::EVENTS));
+                    table.insert(file.map_err(unwritable)?)
+                }
+            };
+            let bytes = self.store.get(&name).map_err(Error::Store)?.unwrap_or_default();
+            table.write_all(&bytes).map_err(unwritable)?;
         }
         Ok(Some(folder))
     }

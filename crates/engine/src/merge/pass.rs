@@ -7,8 +7,8 @@ use super::held::Held;
 use super::{Error, Run, Shards, Tally, unwritable};
 use crate::manifest::{Apart, Manifest};
 use crate::recompute::Recomputed;
-use headway_base::{Nanos, Record};
-use headway_records::{By, Limits, Merge, NewLog, Origin, RunFolder};
+use headway_base::{Nanos, Record, ResponseEvent};
+use headway_records::{By, Limits, Merge, Metadata, NewLog, Origin, RunFolder, events_of};
 use headway_stats::{Summary, Threshold};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn pass(
         Recomputed::new(manifest.clone(), shards.plan.clone(), thresholds).map_err(Error::Unreadable)?;
     recomputed.held_up(&shards.told());
     let metadata = manifest.log_metadata().map_err(Error::Unwritable)?;
-    let mut log = NewLog::beside(&out.records(), &metadata).map_err(unwritable)?;
+    let mut log: NewLog = NewLog::beside(&out.records(), &metadata).map_err(unwritable)?;
     let (to_log, for_log) = sync_channel::<Arc<Vec<Record>>>(WAITING);
     let (to_count, for_count) = sync_channel::<Arc<Vec<Record>>>(WAITING);
     let (read, written) = thread::scope(|scope| {
@@ -105,7 +105,12 @@ fn pass(
             run.has_as_many_rows_as_said(tally.rows, done.records)?;
         }
     }
-    log.finish().map_err(unwritable)?;
+    let mut truncated = truncated;
+    truncated.extend(events(shards, out, limits, &metadata, &mut recomputed)?);
+    if let Err(error) = log.finish() {
+        let _ = std::fs::remove_file(out.events());
+        return Err(unwritable(error).into());
+    }
     // The log that was made has its end mark, whatever it was made of.
     let apart = manifest.apart.clone().map(|apart| Apart {
         requests: tallies.iter().map(|tally| tally.measured).sum(),
@@ -115,6 +120,47 @@ fn pass(
     });
     recomputed.began(apart.clone());
     Ok(Passed { summary: recomputed.finish(shards.told(), true), truncated, tallies, apart })
+}
+
+/// Writes the events of all shards into one table, if there are any, and counts them; the logs of those whose table has no end mark.
+fn events(
+    shards: &Shards,
+    out: &RunFolder,
+    limits: Limits,
+    metadata: &Metadata,
+    recomputed: &mut Recomputed,
+) -> Result<Vec<PathBuf>, Stopped> {
+    let mut table: Option<NewLog<ResponseEvent>> = None;
+    let cut_short = events_of(&shards.logs(), limits, |events| -> Result<(), EventsFailed> {
+        let table = match &mut table {
+            Some(table) => table,
+            None => table.insert(NewLog::beside(&out.events(), metadata).map_err(EventsFailed::Written)?),
+        };
+        table.append(events).map_err(EventsFailed::Written)?;
+        recomputed.events(events);
+        Ok(())
+    });
+    let cut_short = cut_short.map_err(|failed| match failed {
+        EventsFailed::Written(error) => Stopped::Refused(unwritable(error)),
+        EventsFailed::Read(error) => unreadable(error),
+    })?;
+    if let Some(table) = table {
+        table.finish().map_err(unwritable)?;
+    }
+    let of = |table: PathBuf| table.with_file_name(headway_records::folder::RECORDS);
+    Ok(cut_short.into_iter().map(of).collect())
+}
+
+/// Why events were not merged.
+enum EventsFailed {
+    Read(headway_records::Error),
+    Written(headway_records::Error),
+}
+
+impl From<headway_records::Error> for EventsFailed {
+    fn from(error: headway_records::Error) -> EventsFailed {
+        EventsFailed::Read(error)
+    }
 }
 
 /// What a thread came to; its panic goes on here.

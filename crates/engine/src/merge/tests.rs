@@ -9,8 +9,8 @@ use crate::destination::layout::{
     StartDocument, Timing, Whole, json, of_shard, parse, part,
 };
 use crate::destination::{LONGEST_MEETING, Store};
-use headway_base::{Outcome, Rate, Stamp};
-use headway_records::{LogWriter, folder};
+use headway_base::{EventKind, Outcome, Rate, ResponseEvent, Stamp};
+use headway_records::{EventReader, EventWriter, LogWriter, folder};
 use headway_stats::summary::RuleId;
 use headway_workload::Process;
 use headway_workload::journey::{Journey, Node, no_think};
@@ -634,4 +634,55 @@ fn a_shard_that_was_killed_has_given_the_pieces_up_to_the_first_that_lacks() {
     let cut = merged.summary.verdict.findings.iter().find(|f| f.id == FindingId::LogCutShort).unwrap();
     let told = serde_json::to_string(&cut.evidence).unwrap();
     assert!(told.contains("s3://memory/run/1"), "{told}");
+}
+
+/// Two pieces and the end of each request, but for every tenth, which has the end alone.
+fn events_of(row: &Record) -> Vec<ResponseEvent> {
+    let end = ResponseEvent::end_of(row);
+    let at = |ms| row.intended + Nanos::from_millis(ms);
+    let first = ResponseEvent { kind: EventKind::Chunk, at: at(3), bytes: 5, count: 1, ..end };
+    let later = ResponseEvent { at: at(3 + row.k as i64 % 7), before: first.at.into(), ..first };
+    match row.k % 10 {
+        0 => vec![end],
+        _ => vec![first, later, ResponseEvent { before: later.at.into(), bytes: 10, count: 2, ..end }],
+    }
+}
+
+#[test]
+fn events_of_all_shards_are_merged_and_counted_as_the_merged_table_is() {
+    let at = TempDir::new().unwrap();
+    let folders: Vec<PathBuf> = (0..COUNT).map(|i| at.path().join(i.to_string())).collect();
+    let mut all = Vec::new();
+    for (i, folder) in (0..).zip(&folders) {
+        let (own, rows) = (manifest(i), rows(i));
+        write(folder, &own, &rows, 10);
+        let mut table =
+            EventWriter::create(&folder.join(folder::EVENTS), &own.log_metadata().unwrap()).unwrap();
+        let events: Vec<ResponseEvent> = rows.iter().flat_map(events_of).collect();
+        table.append(&events).unwrap();
+        table.finish().unwrap();
+        all.extend(events);
+    }
+    let limits = Limits { same_zero: SAME_ZERO, ..Limits::default() };
+    let out = RunFolder::create_exact(&at.path().join("out")).unwrap();
+    let merged = Shards::open(&folders).unwrap().merge_within(&out, limits).unwrap().summary;
+    let found = merged.events.as_ref().unwrap();
+    let n = merged.measured.n;
+    let without = all.iter().filter(|event| event.without().is_some()).count() as u64;
+    assert_eq!((found.all.requests, found.all.first.n, found.all.first.censored), (n, n, without));
+    assert_eq!((found.all.n, found.all.gap.n), (2 * (n - without), n - without));
+    let table: Vec<ResponseEvent> =
+        EventReader::open(&out.events()).unwrap().flat_map(Result::unwrap).collect();
+    assert_eq!(table, all, "one shard after the other");
+    let manifest = Manifest::read(&out.plan()).unwrap();
+    let again = crate::recompute(&out.records(), manifest, Vec::new(), Told::default()).unwrap();
+    assert_eq!(again.events, merged.events);
+
+    // A shard whose table has no end mark is said to be cut short.
+    let bytes = fs::read(folders[1].join(folder::EVENTS)).unwrap();
+    fs::write(folders[1].join(folder::EVENTS), &bytes[..bytes.len() - 500]).unwrap();
+    let out = RunFolder::create_exact(&at.path().join("again")).unwrap();
+    let merged = Shards::open(&folders).unwrap().merge_within(&out, limits).unwrap().summary;
+    let cut_short = merged.verdict.findings.iter().filter(|finding| finding.id == FindingId::LogCutShort);
+    assert_eq!(cut_short.count(), 1);
 }

@@ -10,7 +10,7 @@ use super::steady_state::{SteadyEvidence, fastest, why_not};
 use crate::collect::{Collector, Observer};
 use crate::spec::Kept;
 use crate::{Control, Error, Manifest, RunResult, RunSpec};
-use headway_base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
+use headway_base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, ResponseEvent, Start};
 use headway_sim::Network;
 use headway_stats::steady::{Cut, Prefix};
 use headway_stats::summary::{ModelPart, Simulation, Source, Steady, Unsteady};
@@ -93,6 +93,10 @@ impl<S: RecordSink> RecordSink for Until<'_, S> {
     #[inline]
     fn record(&mut self, record: Record) {
         self.to.record(record);
+    }
+
+    fn event(&mut self, event: ResponseEvent) {
+        self.to.event(event);
     }
 
     fn users(&mut self, at: Nanos, change: i32) {

@@ -4,7 +4,8 @@ use super::Worker;
 use crate::connection::{Asked, Stage, asked_of};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink};
 use headway_wire::{Event, ProtocolError, ResetReason, StreamId};
-use headway_workload::client::ConnectionId;
+use headway_workload::client::{ConnectionId, Part, RequestId};
+use headway_workload::content::{Found, StreamReader};
 use headway_workload::{RequestEvent, SessionControl};
 use std::io;
 
@@ -14,6 +15,9 @@ impl<S: RecordSink> Worker<'_, S> {
     pub(super) fn answer(&mut self, id: ConnectionId, mut bytes: &[u8], mut now: Nanos) {
         let outer = std::mem::replace(&mut self.corked, true);
         let mut ends = 0;
+        // Without bytes nothing was read now.
+        let heard = if bytes.is_empty() { now } else { self.heard };
+        let mut reads_on = None;
         while let Some(connection) = self.connections[id as usize].as_mut() {
             // None: closed meanwhile, and perhaps being opened anew.
             let Some(wire) = connection.wire.as_mut() else { break };
@@ -42,6 +46,16 @@ impl<S: RecordSink> Worker<'_, S> {
                 Event::Chunk { stream, data } => {
                     if let Some(asked) = asked_of(&mut connection.asked, stream) {
                         asked.content.reader.chunk(data);
+                        if let Some(reader) = &mut asked.content.stream {
+                            reader.piece(data, &mut self.found);
+                            let request = asked.request;
+                            self.tell_found(request, heard, now);
+                            let other = reads_on.replace(stream).filter(|&other| other != stream);
+                            self.read_over(id, other, heard, now);
+                        } else if self.shared.tells_progress {
+                            let request = asked.request;
+                            self.tell_of(request, RequestEvent::Progress, now);
+                        }
                     }
                     continue;
                 }
@@ -50,18 +64,46 @@ impl<S: RecordSink> Worker<'_, S> {
                     continue;
                 }
                 Event::End { stream, bytes_received } => {
+                    self.read_over(id, reads_on.take(), heard, now);
                     // Each answer is read in its turn, like those of connections of their own.
                     now = if ends > 0 { self.shared.clock.now() } else { now };
                     self.finished(id, stream, bytes_received, now);
                 }
-                Event::Reset { stream, reason } => self.reset(id, stream, reason, now),
+                Event::Reset { stream, reason } => {
+                    self.read_over(id, reads_on.take(), heard, now);
+                    self.reset(id, stream, reason, now);
+                }
             }
             ends += 1;
             self.act_on_all(now);
         }
+        self.read_over(id, reads_on, heard, now);
         self.note_capacity(id, now);
         self.transmit(id, now);
         self.uncork(outer, now);
+    }
+
+    /// One read has brought what it brings of this stream's body, if that is looked at.
+    #[inline]
+    fn read_over(&mut self, id: ConnectionId, stream: Option<StreamId>, heard: Nanos, now: Nanos) {
+        let Some(stream) = stream else { return };
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let Some(asked) = asked_of(&mut connection.asked, stream) else { return };
+        let (request, found) =
+            (asked.request, asked.content.stream.as_mut().and_then(StreamReader::read_over));
+        self.found.extend(found);
+        self.tell_found(request, heard, now);
+    }
+
+    /// Tells the client of the events that were found in what reached this machine at `heard`.
+    #[cold]
+    fn tell_found(&mut self, request: RequestId, heard: Nanos, now: Nanos) {
+        let mut found = std::mem::take(&mut self.found);
+        for Found { kind, bytes, count } in found.drain(..) {
+            let part = Part { kind, at: heard, bytes, count, unread: self.unread };
+            self.tell_of(request, RequestEvent::Part(part), now);
+        }
+        self.found = found;
     }
 
     pub(super) fn reset(&mut self, id: ConnectionId, stream: StreamId, reason: ResetReason, now: Nanos) {

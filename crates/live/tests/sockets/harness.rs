@@ -2,14 +2,15 @@
 
 use headway_base::sink::Kept;
 use headway_base::{
-    Answer, Kind, KnownFailure, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start,
+    Answer, Kind, KnownFailure, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, ResponseEvent,
+    Start,
 };
 use headway_live::names::Refresh;
 use headway_live::tls::TlsSetup;
 use headway_live::wait::{Held, Settings};
 use headway_live::{Address, Clock, Config, Control, Origin, Protocols, Requests, RunReport, Via};
 use headway_workload::connect::Proxy;
-use headway_workload::content::{Body, Names, Script, Step};
+use headway_workload::content::{Body, Names, Script, Step, StreamKind};
 use headway_workload::plan::Group;
 use headway_workload::target::{HttpVersion, Scheme};
 use headway_workload::{Limits, Plan, Process, Request, Shard, Target};
@@ -61,6 +62,9 @@ impl RecordSink for Shared {
     fn record(&mut self, record: Record) {
         self.tell(|kept| kept.record(record));
     }
+    fn event(&mut self, event: ResponseEvent) {
+        self.tell(|kept| kept.event(event));
+    }
     fn tick(&mut self, _: Nanos) {}
     fn finish(&mut self, now: Nanos) {
         self.tell(|kept| kept.finish(now));
@@ -80,6 +84,9 @@ pub struct Load {
     pub threads: u32,
     pub limits: Limits,
     pub request: Request,
+    /// Whether responses are looked at in pieces, and how long one may stand still.
+    pub stream: Option<StreamKind>,
+    pub idle: Option<Nanos>,
     /// Plain bytes to send in place of the request, and the scheme of their target.
     pub bytes: Option<(Scheme, Vec<u8>)>,
     pub one_way: bool,
@@ -112,6 +119,8 @@ impl Default for Load {
                 drain: Nanos::from_secs(10),
             },
             request: Request::get("/"),
+            stream: None,
+            idle: None,
             bytes: None,
             one_way: false,
             answer_limits: headway_wire::Limits::DEFAULT,
@@ -185,6 +194,8 @@ impl Load {
                 (*scheme, Script::new(vec![step], Vec::new(), Names::default(), &[1]))
             }
         };
+        let script =
+            self.stream.map_or(script.clone(), |kind| script.streaming(kind)).with_idle_timeout(self.idle);
         let target = Target::parse(&format!("{}://localhost:1", scheme.name())).unwrap();
         let mut requests = Requests::new(&target, Arc::new(script)).unwrap();
         let via = self.proxy.map(|(proxy, http)| {
@@ -225,6 +236,7 @@ impl Load {
             plan,
             records: Vec::new(),
             attempts: Vec::new(),
+            events: Vec::new(),
             starts: Vec::new(),
             report: report.unwrap(),
             clock: config.clock,
@@ -236,6 +248,7 @@ impl Load {
             assert!(kept.starts.is_sorted_by_key(|s| (s.intended, s.started)), "starts in order");
             assert!(kept.records.is_sorted_by_key(|r| r.done), "records in order of completion");
             ran.starts.extend_from_slice(&kept.starts);
+            ran.events.extend_from_slice(&kept.events);
             let (requests, attempts): (Vec<Record>, _) =
                 kept.records.iter().partition(|r| r.kind != Kind::Attempt);
             ran.records.extend(requests);
@@ -262,6 +275,8 @@ pub struct Ran {
     pub records: Vec<Record>,
     /// Each time that one was sent that was given back.
     pub attempts: Vec<Record>,
+    /// Of responses, in the order in which each worker told them.
+    pub events: Vec<ResponseEvent>,
     pub starts: Vec<Start>,
     pub report: RunReport,
     pub clock: Clock,

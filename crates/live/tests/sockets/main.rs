@@ -14,6 +14,7 @@ mod interrupts;
 mod limits;
 mod many;
 mod names;
+mod pieces;
 mod proxies;
 mod reactor;
 mod scripted;

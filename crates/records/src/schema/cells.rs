@@ -6,17 +6,15 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::{Cells, Column};
+use crate::metadata::Metadata;
 use arrow_array::types::{ArrowPrimitiveType, Int8Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, PrimitiveArray, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, ScalarBuffer};
 use arrow_schema::DataType;
-use headway_base::Record;
-
-use super::{Cells, Column};
-use crate::metadata::Metadata;
 
 /// A column of numbers that every row has.
-pub(super) const fn required<T, G, S>(
+pub(super) const fn required<T, G, S, R>(
     name: &'static str,
     about: &'static str,
     get: G,
@@ -24,14 +22,14 @@ pub(super) const fn required<T, G, S>(
 ) -> Required<T, G, S>
 where
     T: ArrowPrimitiveType,
-    G: Fn(&Record) -> T::Native,
-    S: Fn(&mut Record, T::Native),
+    G: Fn(&R) -> T::Native,
+    S: Fn(&mut R, T::Native),
 {
     Required { name, about, get, set, cell: PhantomData }
 }
 
 /// A column of numbers that a row may lack.
-pub(super) const fn nullable<T, G, S>(
+pub(super) const fn nullable<T, G, S, R>(
     name: &'static str,
     about: &'static str,
     get: G,
@@ -39,14 +37,14 @@ pub(super) const fn nullable<T, G, S>(
 ) -> Nullable<T, G, S>
 where
     T: ArrowPrimitiveType,
-    G: Fn(&Record) -> Option<T::Native>,
-    S: Fn(&mut Record, T::Native),
+    G: Fn(&R) -> Option<T::Native>,
+    S: Fn(&mut R, T::Native),
 {
     Nullable { name, about, get, set, cell: PhantomData }
 }
 
 /// A column of words from a list; `get` and `set` speak of the place in the list.
-pub(super) const fn words<G, S>(
+pub(super) const fn words<G, S, R>(
     name: &'static str,
     about: &'static str,
     list: &'static [&'static str],
@@ -54,14 +52,14 @@ pub(super) const fn words<G, S>(
     set: S,
 ) -> Words<G, S>
 where
-    G: Fn(&Record) -> i8,
-    S: Fn(&mut Record, usize),
+    G: Fn(&R) -> i8,
+    S: Fn(&mut R, usize),
 {
     Words { name, about, list, nullable: false, get, set }
 }
 
 /// The same where a log may lack the word: null leaves the field as it is.
-pub(super) const fn words_or_none<G, S>(
+pub(super) const fn words_or_none<G, S, R>(
     name: &'static str,
     about: &'static str,
     list: &'static [&'static str],
@@ -69,17 +67,17 @@ pub(super) const fn words_or_none<G, S>(
     set: S,
 ) -> Words<G, S>
 where
-    G: Fn(&Record) -> i8,
-    S: Fn(&mut Record, usize),
+    G: Fn(&R) -> i8,
+    S: Fn(&mut R, usize),
 {
     Words { name, about, list, nullable: true, get, set }
 }
 
 /// A column of yes or no.
-pub(super) const fn flag<G, S>(name: &'static str, about: &'static str, get: G, set: S) -> Flag<G, S>
+pub(super) const fn flag<G, S, R>(name: &'static str, about: &'static str, get: G, set: S) -> Flag<G, S>
 where
-    G: Fn(&Record) -> bool,
-    S: Fn(&mut Record, bool),
+    G: Fn(&R) -> bool,
+    S: Fn(&mut R, bool),
 {
     Flag { name, about, get, set }
 }
@@ -90,7 +88,7 @@ pub(super) struct OnlyWith<C> {
     pub column: C,
 }
 
-impl<C: Column> Column for OnlyWith<C> {
+impl<R, C: Column<R>> Column<R> for OnlyWith<C> {
     fn name(&self) -> &'static str {
         self.column.name()
     }
@@ -103,13 +101,13 @@ impl<C: Column> Column for OnlyWith<C> {
     fn nullable(&self) -> bool {
         true
     }
-    fn builder(&'static self, capacity: usize) -> Box<dyn Cells> {
+    fn builder(&'static self, capacity: usize) -> Box<dyn Cells<R>> {
         self.column.builder(capacity)
     }
-    fn builder_for(&'static self, metadata: &Metadata, capacity: usize) -> Option<Box<dyn Cells>> {
+    fn builder_for(&'static self, metadata: &Metadata, capacity: usize) -> Option<Box<dyn Cells<R>>> {
         metadata.contains_key(self.key).then(|| self.builder(capacity))
     }
-    fn fill(&self, cells: &dyn Array, rows: &mut [Record]) -> Result<(), String> {
+    fn fill(&self, cells: &dyn Array, rows: &mut [R]) -> Result<(), String> {
         self.column.fill(cells, rows)
     }
 }
@@ -151,11 +149,11 @@ fn as_array<A: Array + 'static>(cells: &dyn Array) -> Result<&A, String> {
     cells.as_any().downcast_ref().ok_or_else(|| format!("unexpected type {}", cells.data_type()))
 }
 
-impl<T, G, S> Column for Required<T, G, S>
+impl<R, T, G, S> Column<R> for Required<T, G, S>
 where
     T: ArrowPrimitiveType,
-    G: Fn(&Record) -> T::Native + Sync,
-    S: Fn(&mut Record, T::Native) + Sync,
+    G: Fn(&R) -> T::Native + Sync,
+    S: Fn(&mut R, T::Native) + Sync,
 {
     fn name(&self) -> &'static str {
         self.name
@@ -169,10 +167,10 @@ where
     fn nullable(&self) -> bool {
         false
     }
-    fn builder(&'static self, capacity: usize) -> Box<dyn Cells> {
+    fn builder(&'static self, capacity: usize) -> Box<dyn Cells<R>> {
         Box::new(Numbers { column: self, values: Vec::with_capacity(capacity), capacity })
     }
-    fn fill(&self, cells: &dyn Array, rows: &mut [Record]) -> Result<(), String> {
+    fn fill(&self, cells: &dyn Array, rows: &mut [R]) -> Result<(), String> {
         let cells = as_array::<PrimitiveArray<T>>(cells)?;
         if cells.null_count() > 0 {
             return Err("null where a value is required".to_string());
@@ -184,11 +182,11 @@ where
     }
 }
 
-impl<T, G, S> Column for Nullable<T, G, S>
+impl<R, T, G, S> Column<R> for Nullable<T, G, S>
 where
     T: ArrowPrimitiveType,
-    G: Fn(&Record) -> Option<T::Native> + Sync,
-    S: Fn(&mut Record, T::Native) + Sync,
+    G: Fn(&R) -> Option<T::Native> + Sync,
+    S: Fn(&mut R, T::Native) + Sync,
 {
     fn name(&self) -> &'static str {
         self.name
@@ -202,11 +200,11 @@ where
     fn nullable(&self) -> bool {
         true
     }
-    fn builder(&'static self, capacity: usize) -> Box<dyn Cells> {
+    fn builder(&'static self, capacity: usize) -> Box<dyn Cells<R>> {
         let nulls = NullBufferBuilder::new(capacity);
         Box::new(MaybeNumbers { column: self, values: Vec::with_capacity(capacity), nulls, capacity })
     }
-    fn fill(&self, cells: &dyn Array, rows: &mut [Record]) -> Result<(), String> {
+    fn fill(&self, cells: &dyn Array, rows: &mut [R]) -> Result<(), String> {
         let cells = as_array::<PrimitiveArray<T>>(cells)?;
         let pairs = rows.iter_mut().zip(cells.values());
         match cells.nulls() {
@@ -220,10 +218,10 @@ where
     }
 }
 
-impl<G, S> Column for Words<G, S>
+impl<R, G, S> Column<R> for Words<G, S>
 where
-    G: Fn(&Record) -> i8 + Sync,
-    S: Fn(&mut Record, usize) + Sync,
+    G: Fn(&R) -> i8 + Sync,
+    S: Fn(&mut R, usize) + Sync,
 {
     fn name(&self) -> &'static str {
         self.name
@@ -237,11 +235,11 @@ where
     fn nullable(&self) -> bool {
         self.nullable
     }
-    fn builder(&'static self, capacity: usize) -> Box<dyn Cells> {
+    fn builder(&'static self, capacity: usize) -> Box<dyn Cells<R>> {
         let list: ArrayRef = Arc::new(StringArray::from(self.list.to_vec()));
         Box::new(WordKeys { column: self, list, keys: Vec::with_capacity(capacity), capacity })
     }
-    fn fill(&self, cells: &dyn Array, rows: &mut [Record]) -> Result<(), String> {
+    fn fill(&self, cells: &dyn Array, rows: &mut [R]) -> Result<(), String> {
         let cells = as_array::<DictionaryArray<Int8Type>>(cells)?;
         if cells.keys().null_count() > 0 && !self.nullable {
             return Err("null where a value is required".to_string());
@@ -267,10 +265,10 @@ where
     }
 }
 
-impl<G, S> Column for Flag<G, S>
+impl<R, G, S> Column<R> for Flag<G, S>
 where
-    G: Fn(&Record) -> bool + Sync,
-    S: Fn(&mut Record, bool) + Sync,
+    G: Fn(&R) -> bool + Sync,
+    S: Fn(&mut R, bool) + Sync,
 {
     fn name(&self) -> &'static str {
         self.name
@@ -284,10 +282,10 @@ where
     fn nullable(&self) -> bool {
         false
     }
-    fn builder(&'static self, capacity: usize) -> Box<dyn Cells> {
+    fn builder(&'static self, capacity: usize) -> Box<dyn Cells<R>> {
         Box::new(Flags { column: self, bits: BooleanBufferBuilder::new(capacity) })
     }
-    fn fill(&self, cells: &dyn Array, rows: &mut [Record]) -> Result<(), String> {
+    fn fill(&self, cells: &dyn Array, rows: &mut [R]) -> Result<(), String> {
         let cells = as_array::<BooleanArray>(cells)?;
         if cells.null_count() > 0 {
             return Err("null where a value is required".to_string());
@@ -305,13 +303,13 @@ struct Numbers<'c, T: ArrowPrimitiveType, G, S> {
     capacity: usize,
 }
 
-impl<T, G, S> Cells for Numbers<'static, T, G, S>
+impl<R, T, G, S> Cells<R> for Numbers<'static, T, G, S>
 where
     T: ArrowPrimitiveType,
-    G: Fn(&Record) -> T::Native + Sync,
+    G: Fn(&R) -> T::Native + Sync,
     S: Sync,
 {
-    fn append(&mut self, rows: &[Record]) {
+    fn append(&mut self, rows: &[R]) {
         self.values.extend(rows.iter().map(&self.column.get));
     }
     fn finish(&mut self) -> ArrayRef {
@@ -327,13 +325,13 @@ struct MaybeNumbers<'c, T: ArrowPrimitiveType, G, S> {
     capacity: usize,
 }
 
-impl<T, G, S> Cells for MaybeNumbers<'static, T, G, S>
+impl<R, T, G, S> Cells<R> for MaybeNumbers<'static, T, G, S>
 where
     T: ArrowPrimitiveType,
-    G: Fn(&Record) -> Option<T::Native> + Sync,
+    G: Fn(&R) -> Option<T::Native> + Sync,
     S: Sync,
 {
-    fn append(&mut self, rows: &[Record]) {
+    fn append(&mut self, rows: &[R]) {
         let get = &self.column.get;
         self.values.extend(rows.iter().map(|row| get(row).unwrap_or_default()));
         // A block is most often all there or all missing (a plain HTTP run has no TLS span at all): counted first,
@@ -358,12 +356,12 @@ struct WordKeys<'c, G, S> {
     capacity: usize,
 }
 
-impl<G, S> Cells for WordKeys<'static, G, S>
+impl<R, G, S> Cells<R> for WordKeys<'static, G, S>
 where
-    G: Fn(&Record) -> i8 + Sync,
+    G: Fn(&R) -> i8 + Sync,
     S: Sync,
 {
-    fn append(&mut self, rows: &[Record]) {
+    fn append(&mut self, rows: &[R]) {
         self.keys.extend(rows.iter().map(&self.column.get));
     }
     fn finish(&mut self) -> ArrayRef {
@@ -378,12 +376,12 @@ struct Flags<'c, G, S> {
     bits: BooleanBufferBuilder,
 }
 
-impl<G, S> Cells for Flags<'static, G, S>
+impl<R, G, S> Cells<R> for Flags<'static, G, S>
 where
-    G: Fn(&Record) -> bool + Sync,
+    G: Fn(&R) -> bool + Sync,
     S: Sync,
 {
-    fn append(&mut self, rows: &[Record]) {
+    fn append(&mut self, rows: &[R]) {
         rows.iter().for_each(|row| self.bits.append((self.column.get)(row)));
     }
     fn finish(&mut self) -> ArrayRef {

@@ -2,6 +2,7 @@
 
 mod common;
 mod damage;
+mod events;
 mod export;
 mod merging;
 mod round_trip;

@@ -6,6 +6,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod comparison;
+pub(crate) mod events;
 pub(crate) mod over_time;
 pub(crate) mod run;
 pub(crate) mod search;

@@ -140,6 +140,7 @@ fn sections(page: &mut Markup, summary: &Summary) {
     figures::percentiles(page, summary);
     figures::histogram(page, summary);
     show(page, run_content::time_split(summary));
+    show(page, crate::content::events::events(summary));
     steps::split(page, summary);
     show(page, run_content::labels(summary));
     steps::over_time(page, summary);

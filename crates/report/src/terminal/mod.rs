@@ -74,6 +74,7 @@ impl Output for Terminal {
         numbers::arrivals(&mut page, summary);
         numbers::times(&mut page, summary);
         numbers::time_split(&mut page, summary);
+        numbers::events(&mut page, summary);
         histogram::render(&mut page, summary, style);
         model::model(&mut page, summary);
         numbers::users(&mut page, summary);

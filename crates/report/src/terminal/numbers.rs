@@ -83,6 +83,11 @@ pub(super) fn time_split(page: &mut Page, summary: &Summary) {
     content::run::time_split(summary).iter().for_each(|parts| section(page, parts));
 }
 
+/// The events of responses.
+pub(super) fn events(page: &mut Page, summary: &Summary) {
+    content::events::events(summary).iter().for_each(|events| section(page, events));
+}
+
 /// Response times of the successes, where there are failures.
 pub(super) fn successes(page: &mut Page, summary: &Summary) {
     let ok = &summary.response_ok;

@@ -131,6 +131,7 @@ fn limit_met(limit: LimitMet, row: &FailureReason) -> String {
     let within = |what: &str, within_s| format!("{named}{what} within {}", Nanos::from_secs_f64(within_s));
     match limit {
         LimitMet::Response { within_s } => within("no complete response", within_s),
+        LimitMet::Idle { within_s } => within("the response began, and nothing more of it came", within_s),
         LimitMet::Connection { within_s } => within("no connection", within_s),
         LimitMet::FreeConnection { within_s, of } => {
             let cap = of.map_or(String::new(), |cap| format!(" (at most {cap})"));
@@ -263,6 +264,7 @@ mod tests {
         assert_eq!(text(None), ("as read".into(), "one".into()));
         for (limit, words) in [
             (LimitMet::Response { within_s: 10.0 }, "no complete response within 10s"),
+            (LimitMet::Idle { within_s: 30.0 }, "the response began, and nothing more of it came within 30s"),
             (LimitMet::Connection { within_s: 0.25 }, "no connection within 250ms"),
             (
                 LimitMet::FreeConnection { within_s: 1.5, of: Some(8) },

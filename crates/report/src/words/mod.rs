@@ -299,6 +299,7 @@ pub fn outcome_meaning(name: &str) -> &'static str {
         Some(Outcome::Unfinished) => "the run ended before the response",
         Some(Outcome::Unsent) => "not sent: too late, or no value for a template",
         Some(Outcome::RefusedStream) => "refused by the target, unread (HTTP/2)",
+        Some(Outcome::IdleTimeout) => "the response began and then stood still",
         None => "",
     }
 }

@@ -82,6 +82,7 @@ impl Analysis {
         summary.arrivals.resolution = facts.resolution.map(Nanos::as_secs_f64);
         summary.curves.headway = arrivals.curve.clone();
         self.requests_into(&mut summary, filled, effect.as_ref(), &mut missing);
+        summary.events = self.events.summary(&self.setup.labels, filled, &mut missing);
         self.rates_into(&mut summary, &facts, until);
         summary.connects =
             self.connects.as_ref().map(|connects| connects.summary(until, filled, facts.plan.as_ref()));

@@ -59,9 +59,9 @@ pub enum Fate {
 impl Fate {
     /// What an outcome says: a target that answers with an error, or closes, turns away.
     pub fn of(outcome: Outcome) -> Fate {
-        use Outcome::{Cancelled, Ok, Protocol, Timeout, TooLarge, Unfinished};
+        use Outcome::{Cancelled, IdleTimeout, Ok, Protocol, Timeout, TooLarge, Unfinished};
         match outcome {
-            Ok | Timeout | Cancelled | Unfinished | Protocol | TooLarge => Fate::Served,
+            Ok | Timeout | IdleTimeout | Cancelled | Unfinished | Protocol | TooLarge => Fate::Served,
             _ => Fate::Refused,
         }
     }

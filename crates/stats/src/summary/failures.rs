@@ -115,6 +115,8 @@ impl FailureReason {
 pub enum LimitMet {
     /// The response was not complete.
     Response { within_s: f64 },
+    /// The response had begun and stood still.
+    Idle { within_s: f64 },
     /// The connection was not set up.
     Connection { within_s: f64 },
     /// None of so many connections was free.

@@ -18,6 +18,7 @@ mod connects;
 mod curves;
 mod decoded;
 mod effect;
+mod events;
 pub mod evidence;
 mod failures;
 mod generator;
@@ -47,6 +48,7 @@ pub use connects::{ConnectCounts, ConnectRates, ConnectRow, Connects};
 pub use curves::{CurvePoint, Curves, HeadwayBin, HeadwayCurve, HistogramBin, PercentileCurves};
 pub use decoded::Decoded;
 pub use effect::{Effect, EffectBasis, NumberEffect};
+pub use events::{EventNumbers, Events};
 pub use evidence::Evidence;
 pub use failures::{Failure, FailureReason, FailureReasons, LimitMet};
 pub use generator::{
@@ -174,6 +176,9 @@ pub struct Summary {
     /// What became of attempts to connect; left out of the document unless each request opens a connection of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connects: Option<Connects>,
+    /// Events of responses; left out of the document unless steps ask for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Events>,
     /// Bytes received per complete answer.
     pub bytes: Spread,
     /// Bodies that were decoded for checks and extraction, over the whole run, warm-up included; null where none were.

@@ -85,6 +85,9 @@ pub struct PlanSummary {
     pub thresholds: Vec<String>,
     /// `--timeout`.
     pub timeout_s: Option<f64>,
+    /// How long a response that had begun could stand still; left out where it could for any time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_s: Option<f64>,
     /// `--connect-timeout`.
     pub connect_timeout_s: Option<f64>,
     /// `--max-wait`.

@@ -213,6 +213,7 @@ fn judged_as(
         records,
         users,
         hold_ups: Vec::new(),
+        events: Vec::new(),
         watermark: Nanos::MAX,
         last: true,
     });

@@ -27,7 +27,16 @@ fn judge(plan: &Plan, workers: u32, generator: &Generator, service: Nanos) -> Su
         world.run();
         let Kept { starts, records, users, hold_ups, .. } = std::mem::take(world.finish());
         let (source, watermark) = (source as u16, Nanos::MAX);
-        analysis.batch(&Batch { source, starts, records, users, hold_ups, watermark, last: true });
+        analysis.batch(&Batch {
+            source,
+            starts,
+            records,
+            users,
+            hold_ups,
+            events: Vec::new(),
+            watermark,
+            last: true,
+        });
     }
     analysis.finish(Facts { seed: Some(plan.seed), ..Facts::default() })
 }

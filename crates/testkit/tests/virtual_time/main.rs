@@ -17,5 +17,6 @@ mod queue;
 mod redirects;
 mod rig;
 mod sessions;
+mod streamed;
 mod thresholds;
 mod verdict;

@@ -4,9 +4,9 @@
 //! sent, ends sessions and groups, closes connections, with or without what they carry, and has them carry several requests at once.
 
 use headway_base::sink::Kept;
-use headway_base::{Nanos, Outcome};
+use headway_base::{EventKind, Nanos, Outcome, Short};
 use headway_testkit::{Connect, Generator};
-use headway_workload::client::{ConnectionId, RequestId, SessionId};
+use headway_workload::client::{ConnectionId, Part, RequestId, SessionId, Streamed};
 use headway_workload::journey::Journey;
 use headway_workload::plan::Connections;
 use headway_workload::{
@@ -40,6 +40,8 @@ pub enum Reply {
     Holds(Nanos, u32),
     /// It cannot be made.
     NotSent(Outcome, SessionControl),
+    /// A body comes in pieces of 10 bytes, so long after the request each; the end comes last, or never.
+    Pieces(&'static [Nanos], Option<Nanos>),
     /// Nothing ever comes back.
     Silence,
 }
@@ -109,6 +111,8 @@ enum Happening {
     Connection(ConnectionEvent),
     /// To the request of that number over the run.
     Request(RequestId, usize, RequestEvent),
+    /// A piece of the answer to the request of that number over the run.
+    Piece(RequestId, usize),
     /// The last event of a request, after which the connection may take no more.
     Ends(RequestId, usize, Outcome, SessionControl, bool),
     HangUp(u32),
@@ -212,6 +216,12 @@ where
         (self, missed)
     }
 
+    /// Responses of the steps, by number, are looked at so.
+    pub fn streaming(mut self, steps: &[Streamed]) -> Rig<C, R> {
+        self.client = self.client.streaming(steps.to_vec());
+        self
+    }
+
     /// Answers lead steps of their sessions so, in turns.
     pub fn leading(mut self, links: &[Leads]) -> Rig<C, R> {
         self.links = links.to_vec();
@@ -306,6 +316,14 @@ where
             }
             Happening::Request(id, n, event) => match line.carries.get(&id) {
                 Some(&(carried, _)) if carried == n => vec![self.client.on_request(id, event, self.now)],
+                _ => return true,
+            },
+            Happening::Piece(id, n) => match line.carries.get(&id) {
+                Some(&(carried, _)) if carried == n => {
+                    let (kind, at, unread) = (EventKind::Chunk, self.now, Short::ZERO);
+                    let part = Part { kind, at, bytes: 10, count: 1, unread };
+                    vec![self.client.on_request(id, RequestEvent::Part(part), self.now)]
+                }
                 _ => return true,
             },
             Happening::Ends(id, n, outcome, then, reusable) => match line.carries.get(&id) {
@@ -519,6 +537,19 @@ where
                 self.write(after, on, Happening::Holds(capacity));
                 let then = SessionControl::Continue;
                 self.write(after, on, Happening::Ends(id, n, Outcome::Ok, then, true));
+                None
+            }
+            Reply::Pieces(pieces, done) => {
+                for (i, &after) in pieces.iter().enumerate() {
+                    if i == 0 {
+                        self.write(after, on, Happening::Request(id, n, RequestEvent::FirstByte));
+                    }
+                    self.write(after, on, Happening::Piece(id, n));
+                }
+                if let Some(done) = done {
+                    let (outcome, then) = (Outcome::Ok, SessionControl::Continue);
+                    self.write(done, on, Happening::Ends(id, n, outcome, then, true));
+                }
                 None
             }
             Reply::Silence => None,

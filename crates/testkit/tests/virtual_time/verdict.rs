@@ -62,7 +62,16 @@ fn judge_by<T: Target>(
         world.run();
         let Kept { starts, records, users, hold_ups, .. } = std::mem::take(world.finish());
         let (source, watermark) = (source as u16, Nanos::MAX);
-        analysis.batch(&Batch { source, starts, records, users, hold_ups, watermark, last: true });
+        analysis.batch(&Batch {
+            source,
+            starts,
+            records,
+            users,
+            hold_ups,
+            events: Vec::new(),
+            watermark,
+            last: true,
+        });
     }
     let send_cost = (generator.action_cost > Nanos::ZERO).then_some(generator.action_cost);
     analysis.finish(Facts { send_cost, seed: Some(plan.seed), ..Facts::default() })

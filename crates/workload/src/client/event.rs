@@ -1,6 +1,6 @@
 //! What the client and the world tell each other.
 
-use super::{ConnectionId, RequestId};
+use super::{ConnectionId, Part, RequestId};
 use headway_base::{Nanos, Outcome};
 
 /// The bounds that the client keeps.
@@ -109,6 +109,10 @@ pub enum RequestEvent {
     Sent(u64),
     /// The first byte of the answer came.
     FirstByte,
+    /// More of the answer came, where that is to be told ([`Streamed::idle`](super::Streamed)) and no part of it is.
+    Progress,
+    /// A part of the answer came, where these are events.
+    Part(Part),
     /// The answer is complete, or went wrong: how, with which status, and after how many bytes.
     Done {
         /// How the request ended.

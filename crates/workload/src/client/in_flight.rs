@@ -318,6 +318,16 @@ impl InFlight {
         self.noted(id).map_or_else(|| self.record(id).intended, |note| note.intended)
     }
 
+    /// When it is given up.
+    pub(super) fn deadline(&self, id: RequestId) -> Nanos {
+        self.slots[id as usize].deadline
+    }
+
+    /// It is given up then, and not when that was said before.
+    pub(super) fn put_off(&mut self, id: RequestId, deadline: Nanos) {
+        self.watch(id, deadline);
+    }
+
     #[inline(always)]
     fn watch(&mut self, id: RequestId, deadline: Nanos) {
         let slot = self.slot(id);

@@ -26,6 +26,7 @@ mod lifecycle;
 mod sessions;
 mod shutdown;
 mod stalls;
+mod streamed;
 
 pub use again::MOST_TIMES_AGAIN;
 pub use connections::ConnectionId;
@@ -34,6 +35,7 @@ pub use event::{
 };
 pub use in_flight::RequestId;
 pub use lifecycle::MIN_RETRY_DELAY;
+pub use streamed::{Part, Streamed};
 
 use crate::plan::{self, Plan};
 use crate::shard::Shard;
@@ -46,6 +48,7 @@ use lifecycle::Sent;
 use sessions::{Session, Sessions, State};
 use stalls::Untold;
 use std::collections::{BTreeMap, VecDeque};
+use streamed::Streams;
 
 /// How long after the end of the plan an arrival that fell due within it may still start. Long enough for the host's
 /// usual hiccups, so that the last arrivals are not lost to one; beyond it, nothing new starts.
@@ -96,6 +99,8 @@ pub struct Client<S> {
     notes: bool,
     /// How late the caller learned of the current event.
     unread: Short,
+    /// Responses that come in parts.
+    streams: Streams,
     ended: bool,
 }
 
@@ -152,6 +157,7 @@ impl<S: RecordSink> Client<S> {
             next_origin: 0,
             notes: false,
             unread: Short::ZERO,
+            streams: Streams::default(),
             ended: false,
         };
         client.note_next();
@@ -164,7 +170,7 @@ impl<S: RecordSink> Client<S> {
     /// a request that is a session of its own may then have none ([`NO_SESSION`]), and is passed to the sink as it starts.
     #[must_use]
     pub fn keeping_notes(mut self) -> Client<S> {
-        self.notes = true;
+        self.notes = self.streams.is_empty();
         self
     }
 
@@ -439,6 +445,19 @@ impl<S: RecordSink> Client<S> {
             RequestEvent::FirstByte => {
                 self.tell_start();
                 self.note_first_byte(id, now);
+                if !self.streams.is_empty() {
+                    self.progressed(id, now);
+                }
+                None
+            }
+            RequestEvent::Part(part) => {
+                self.tell_start();
+                self.part(id, part, now);
+                None
+            }
+            RequestEvent::Progress => {
+                self.tell_start();
+                self.progressed(id, now);
                 None
             }
             RequestEvent::Done { outcome, status, bytes_received, then } => {
@@ -582,7 +601,8 @@ impl<S: RecordSink> Client<S> {
         self.sessions.lead(session, leads);
     }
 
-    /// Requests whose time was over, by how they ended ([`Outcome::Timeout`], [`Outcome::ConnectTimeout`]) and the number of the origin that
+    /// Requests whose time was over, by how they ended ([`Outcome::Timeout`], [`Outcome::IdleTimeout`],
+    /// [`Outcome::ConnectTimeout`]) and the number of the origin that
     /// they went to.
     pub fn given_up(&self) -> &BTreeMap<(Outcome, u16), u64> {
         &self.given_up
@@ -695,7 +715,11 @@ impl<S: RecordSink> Client<S> {
         self.write_out(id);
         let connecting = self.in_flight.phase(id) == Phase::Connecting;
         let all_over = self.in_flight.is_again(id) && self.in_flight.attempt(id).deadline <= now;
-        let outcome = if connecting && !all_over { Outcome::ConnectTimeout } else { Outcome::Timeout };
+        let outcome = match connecting && !all_over {
+            true => Outcome::ConnectTimeout,
+            false if self.streams.stands_still(id, now) => Outcome::IdleTimeout,
+            false => Outcome::Timeout,
+        };
         let origin = self.connections.origin(self.in_flight.connection(id));
         *self.given_up.entry((outcome, origin)).or_default() += 1;
         if connecting {
@@ -750,6 +774,9 @@ impl<S: RecordSink> Client<S> {
         record.connection = self.number_of(connection, &record);
         if let Some(row) = self.last_attempt(id, &record) {
             self.write(row);
+        }
+        if !self.streams.is_empty() {
+            self.ends_streamed(id, &record);
         }
         self.write(record);
         self.in_flight.end(id);

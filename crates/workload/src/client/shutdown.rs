@@ -124,6 +124,9 @@ impl<S: RecordSink> Client<S> {
                 self.held_mut(self.sessions.get(id).origin).waiting.pop_front();
                 self.flush_run();
                 let record = Record { wait, ..self.record(id, now, outcome) };
+                if !self.streams.is_empty() {
+                    self.never_streamed(&record);
+                }
                 self.write(record);
                 if self.is_set_aside(id) {
                     // As with any arrival that never starts, its session does not begin.
@@ -198,6 +201,9 @@ impl<S: RecordSink> Client<S> {
 
     pub(super) fn flush_run(&mut self) {
         if let Some(run) = self.run.take() {
+            if !self.streams.is_empty() {
+                self.never_streamed(&run);
+            }
             self.sink.record(run);
         }
     }

@@ -31,6 +31,7 @@ mod script;
 mod sent;
 mod shown;
 mod step;
+mod stream;
 mod template;
 mod values;
 
@@ -44,6 +45,7 @@ pub use pointer::{Pointer, PointerError};
 pub use reader::{Lengths, Reader, Reading};
 pub use reason::Reason;
 pub use render::{Draft, Refusal};
-pub use script::{RenderContext, Script};
+pub use script::{IDLE_TIMEOUT, RenderContext, Script};
 pub use step::{Step, StepError};
+pub use stream::{Found, StreamKind, StreamReader};
 pub use template::{Template, TemplateError};

@@ -7,16 +7,21 @@ use super::names::Names;
 use super::reader::Reader;
 use super::redirect;
 use super::step::Step;
+use super::stream::StreamKind;
 use super::template::Source;
-use crate::client::RequestKey;
+use crate::client::{RequestKey, Streamed};
 use crate::redact::{Place, Redactor};
 use crate::request::Request;
 use crate::target::{Endpoint, Target};
+use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
 use headway_base::trace::Traces;
 
 /// Bytes of a body that are kept unless the caller says otherwise.
 const MAX_BODY: u64 = 64 << 20;
+
+/// How long a response with events that has begun may stand still, unless the caller says otherwise.
+pub const IDLE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
 /// Which request of which session, and when: all that values depend on, except for the session's memory.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +64,8 @@ pub struct Script {
     pub(super) links: Vec<u16>,
     needs_memory: bool,
     max_body: u64,
+    /// How long a response that has begun may stand still, if that was asked for.
+    idle_timeout: Option<Nanos>,
     pub(super) redactor: Redactor,
     /// Columns of data, by set, and extracted values whose names say that they are secrets.
     secret_cells: Vec<(u16, u32)>,
@@ -90,6 +97,7 @@ impl Script {
             most_redirects: 0,
             traces: None,
             max_body: MAX_BODY,
+            idle_timeout: None,
             redactor: Redactor::default(),
             secret_cells: Vec::new(),
             secret_values: Vec::new(),
@@ -193,6 +201,34 @@ impl Script {
     pub fn with_max_body(mut self, bytes: u64) -> Script {
         self.max_body = bytes;
         self
+    }
+
+    /// Makes events of the responses to every step.
+    pub fn streaming(mut self, kind: StreamKind) -> Script {
+        self.steps.iter_mut().for_each(|step| step.stream(kind));
+        self
+    }
+
+    /// Gives up responses that have begun and then stand still for so long. Unless given, of steps with [`Step::stream`] alone, after
+    /// [`IDLE_TIMEOUT`].
+    pub fn with_idle_timeout(mut self, idle: Option<Nanos>) -> Script {
+        self.idle_timeout = idle;
+        self
+    }
+
+    /// How long a response that has begun may stand still, if that was asked for.
+    pub fn idle_timeout(&self) -> Option<Nanos> {
+        self.idle_timeout
+    }
+
+    /// What the client is to know of the responses to each step.
+    pub fn streamed(&self) -> Vec<Streamed> {
+        let of = |step: &Step| {
+            let events = step.stream.is_some();
+            let default = if events { IDLE_TIMEOUT } else { Nanos::MAX };
+            Streamed { events, idle: self.idle_timeout.unwrap_or(default) }
+        };
+        self.steps.iter().map(of).collect()
     }
 
     /// With another redactor for what is shown of requests and answers: reasons, and what a dry run prints.
@@ -309,6 +345,7 @@ impl std::fmt::Debug for Script {
             .field("names", &self.names)
             .field("longest", &self.longest)
             .field("traces", &self.traces.is_some())
+            .field("idle_timeout", &self.idle_timeout)
             .finish_non_exhaustive()
     }
 }

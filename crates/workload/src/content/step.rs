@@ -7,6 +7,7 @@ use super::finder::{Extract, Place};
 use super::pointer::Tree;
 use super::redirect::{LOCATION, is_of_origin};
 use super::render::TRACEPARENT;
+use super::stream::StreamKind;
 use super::template::{Piece, Run, Source, Template, push_fixed};
 use crate::redact::Redactor;
 use crate::request::Request;
@@ -65,6 +66,8 @@ pub struct Step {
     pub(super) sees_cookies: bool,
     pub(super) gives_cookie: bool,
     pub(super) gives_type: bool,
+    /// What the events of its responses are, if they have any.
+    pub(super) stream: Option<StreamKind>,
     /// Whether its redirects are followed.
     pub(super) follows: bool,
     /// Whether its requests are those that redirects lead to.
@@ -198,6 +201,7 @@ impl Step {
             sees_cookies: false,
             gives_cookie: false,
             gives_type: false,
+            stream: None,
             follows: false,
             is_redirected: false,
         }
@@ -289,6 +293,16 @@ impl Step {
     /// Gives it a body, in the place of any that it had. Its Content-Type is sent unless a header says another.
     pub fn body(&mut self, body: Body) {
         self.body = body;
+    }
+
+    /// Makes events of its responses.
+    pub fn stream(&mut self, kind: StreamKind) {
+        self.stream = Some(kind);
+    }
+
+    /// What the events of its responses are, if they have any.
+    pub fn streams(&self) -> Option<StreamKind> {
+        self.stream
     }
 
     /// Takes a value from the answer.
@@ -432,6 +446,7 @@ impl std::fmt::Debug for Step {
             .field("method", &self.method)
             .field("headers", &headers)
             .field("body", &self.body)
+            .field("stream", &self.stream)
             .finish_non_exhaustive()
     }
 }

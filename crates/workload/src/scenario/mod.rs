@@ -120,6 +120,8 @@ pub struct Settings {
     pub connections: Option<u32>,
     /// Longest wait for an answer.
     pub timeout: Option<Nanos>,
+    /// How long a response that has begun may stand still.
+    pub idle_timeout: Option<Nanos>,
     /// Longest wait for a connection to be made.
     pub connect_timeout: Option<Nanos>,
     /// Longest wait for a free connection.

@@ -123,6 +123,7 @@ pub(super) fn file(
     if let Some(bytes) = settings.max_body {
         script = script.with_max_body(bytes);
     }
+    script = script.with_idle_timeout(settings.idle_timeout);
     Some(Scenario {
         name: name?,
         target,

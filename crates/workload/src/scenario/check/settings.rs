@@ -299,7 +299,11 @@ pub(super) fn http2_elsewhere(
 
 /// What `run` has flags for.
 pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Settings {
-    let times = [("timeout", &file.timeout), ("connect-timeout", &file.connect_timeout)];
+    let times = [
+        ("timeout", &file.timeout),
+        ("idle-timeout", &file.idle_timeout),
+        ("connect-timeout", &file.connect_timeout),
+    ];
     for (key, time) in times {
         if let Some(time) = time.as_ref().filter(|time| time.value <= Nanos::ZERO) {
             let problem = Problem::new(time.span, format!("{key} 0s leaves no time for a response"));
@@ -331,6 +335,7 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
     Settings {
         connections,
         timeout: time(&file.timeout),
+        idle_timeout: time(&file.idle_timeout),
         connect_timeout: time(&file.connect_timeout),
         max_wait: time(&file.max_wait),
         drain: time(&file.drain),

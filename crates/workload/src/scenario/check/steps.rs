@@ -3,7 +3,7 @@
 use super::journeys::Known;
 use super::origins::Origins;
 use super::{bodies, dots, expect};
-use crate::content::{Body, ErrorReplies, Names, Step, StepError, Template, TemplateError};
+use crate::content::{Body, ErrorReplies, Names, Step, StepError, StreamKind, Template, TemplateError};
 use crate::redact::Redactor;
 use crate::scenario::LONGEST_NAME;
 use crate::scenario::leaves::Text;
@@ -26,6 +26,7 @@ pub(super) const KEYS: &[&str] = &[
     "form",
     "file",
     "multipart",
+    "stream",
     "extract",
     "expect",
 ];
@@ -201,6 +202,11 @@ impl<'f> Builder<'f> {
                 }
                 (name, value) => problems.extend([name.err(), value.err()].into_iter().flatten()),
             }
+        }
+        if let Some(stream) = &step.stream {
+            built.stream(match stream {
+                written::StreamWord::Chunks => StreamKind::Chunks,
+            });
         }
         self.headers(step, &mut built, problems);
         match bodies::body(step, &self.names, reader) {

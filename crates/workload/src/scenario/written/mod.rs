@@ -9,7 +9,7 @@ pub(super) use model::{
     AnswerWord, Backoff, Balancing, Branch, Breaker, Budget, Cable, Faults, Hedge, Knowing, Knows, Lead,
     Model, ModelPart, PolicyName, Retries, Stalls, Timeout,
 };
-pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Sent, Step};
+pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Sent, Step, StreamWord};
 pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
 
 use super::leaves::{
@@ -35,6 +35,8 @@ mapping! {
         connections: Count,
         /// Longest wait for an answer. Default: 30s.
         timeout: Time,
+        /// Longest that a response which has begun may stand still. Default: 30s for steps with stream, none for others.
+        idle_timeout: Time,
         /// Longest wait for a connection to be made.
         connect_timeout: Time,
         /// Longest wait of a request that is due for a free connection. Default: the timeout.

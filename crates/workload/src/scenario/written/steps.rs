@@ -1,6 +1,6 @@
 //! Steps of a journey as they are written.
 
-use crate::scenario::leaves::{Any, Count, Flag, Law, Positive, Size, Text, Time, as_scalar};
+use crate::scenario::leaves::{Any, Count, Flag, Law, Positive, Size, Text, Time, as_scalar, word};
 use crate::scenario::read::{Named, OneOrMany, Read, Reader, mapping};
 use crate::scenario::tree::Tree;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -48,6 +48,8 @@ mapping! {
         file: Text,
         /// The body in parts, as forms with files send it.
         multipart: Vec<Part>,
+        /// What the events of the response are: chunks, each piece of the body that one read brings. Default: it has none.
+        stream: StreamWord,
         /// What is taken from the answer, for later steps of the same session: {{NAME}}.
         extract: Named<Finder>,
         /// What the answer must be like.
@@ -66,6 +68,11 @@ mapping! {
             { "required": ["send"] }, { "required": ["choose"] }, { "required": ["repeat", "steps"] }, { "required": ["pause"] },
         ]
     }
+}
+
+word! {
+    /// What the events of a response are.
+    StreamWord { Chunks = "chunks", }
 }
 
 mapping! {
