@@ -10,21 +10,21 @@ use std::sync::LazyLock;
 
 /// The documents that explain words, in the order in which they are asked.
 const DOCUMENTS: &[(&str, &str)] = &[
-    ("docs/glossary.md", include_str!("../../../docs/glossary.md")),
-    ("docs/verdict.md", include_str!("../../../docs/verdict.md")),
-    ("docs/causes.md", include_str!("../../../docs/causes.md")),
-    ("docs/thresholds.md", include_str!("../../../docs/thresholds.md")),
-    ("docs/reference.md", include_str!("../../../docs/reference.md")),
-    ("docs/scenarios.md", include_str!("../../../docs/scenarios.md")),
-    ("docs/outputs.md", include_str!("../../../docs/outputs.md")),
-    ("docs/compare.md", include_str!("../../../docs/compare.md")),
-    ("docs/search.md", include_str!("../../../docs/search.md")),
-    ("docs/simulations.md", include_str!("../../../docs/simulations.md")),
-    ("docs/machines.md", include_str!("../../../docs/machines.md")),
-    ("docs/overload.md", include_str!("../../../docs/overload.md")),
-    ("docs/datagrams.md", include_str!("../../../docs/datagrams.md")),
-    ("docs/http.md", include_str!("../../../docs/http.md")),
-    ("docs/scale.md", include_str!("../../../docs/scale.md")),
+    ("docs/glossary.md", include_str!("../docs/glossary.md")),
+    ("docs/verdict.md", include_str!("../docs/verdict.md")),
+    ("docs/causes.md", include_str!("../docs/causes.md")),
+    ("docs/thresholds.md", include_str!("../docs/thresholds.md")),
+    ("docs/reference.md", include_str!("../docs/reference.md")),
+    ("docs/scenarios.md", include_str!("../docs/scenarios.md")),
+    ("docs/outputs.md", include_str!("../docs/outputs.md")),
+    ("docs/compare.md", include_str!("../docs/compare.md")),
+    ("docs/search.md", include_str!("../docs/search.md")),
+    ("docs/simulations.md", include_str!("../docs/simulations.md")),
+    ("docs/machines.md", include_str!("../docs/machines.md")),
+    ("docs/overload.md", include_str!("../docs/overload.md")),
+    ("docs/datagrams.md", include_str!("../docs/datagrams.md")),
+    ("docs/http.md", include_str!("../docs/http.md")),
+    ("docs/scale.md", include_str!("../docs/scale.md")),
 ];
 
 /// First columns of tables whose rows each explain a word.
