@@ -543,12 +543,15 @@ impl WaitArgs {
     }
 }
 
+const OUT: &str = "The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]. With --shard the place that all \
+                   shards share, a folder or s3://bucket/prefix (gs://, az://)";
+
 /// What becomes of a run's results.
 #[derive(ClapArgs, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The run folder; must not exist, or be empty [default: `headway-runs/<time>-<name>`]. With --shard the place that all shards share, a folder or s3://bucket/prefix (gs://, az://)
-    #[arg(long, value_name = "DIR")]
+    /// The run folder.
+    #[arg(long, value_name = "DIR", help = OUT)]
     pub out: Option<PathBuf>,
     /// Reports in files.
     #[command(flatten)]
