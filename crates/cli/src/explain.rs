@@ -147,7 +147,8 @@ fn row(place: &str, columns: &[String], cells: &[String], is_code: bool) -> Pass
 fn item(lines: &[&str]) -> Option<(String, String)> {
     let (begin, more) = (lines.first()?.strip_prefix("- ")?, &lines[1..]);
     let whole = |first: &str| {
-        let is_code = first.starts_with('`') && first.ends_with('`') && first.matches('`').count() % 2 == 0;
+        let is_code =
+            first.starts_with('`') && first.ends_with('`') && first.matches('`').count().is_multiple_of(2);
         is_code || (first.starts_with("**") && first.ends_with("**") && first.len() > 4)
     };
     let colon = begin.match_indices(": ").map(|(at, _)| at).find(|at| whole(&begin[..*at]))?;
