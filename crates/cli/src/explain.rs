@@ -1,7 +1,7 @@
 //! What a word of the reports means: the paragraph or the row of a table that the documents have on it.
 //!
 //! The documents are the one source; they are part of the program. A word is explained where it is the first cell of a row in a
-//! table of terms, or a heading. Deliberately absent: any text of its own, but for the exit codes, which the help has too.
+//! table of terms, begins an item of a list of terms, or is a heading. Deliberately absent: any text of its own, but for the exit codes, which the help has too.
 
 use crate::exit::TABLE;
 use headway_base::units::nearest;
@@ -10,21 +10,21 @@ use std::sync::LazyLock;
 
 /// The documents that explain words, in the order in which they are asked.
 const DOCUMENTS: &[(&str, &str)] = &[
-    ("docs/glossary.md", include_str!("../../../docs/glossary.md")),
-    ("docs/verdict.md", include_str!("../../../docs/verdict.md")),
-    ("docs/causes.md", include_str!("../../../docs/causes.md")),
-    ("docs/thresholds.md", include_str!("../../../docs/thresholds.md")),
-    ("docs/reference.md", include_str!("../../../docs/reference.md")),
-    ("docs/scenarios.md", include_str!("../../../docs/scenarios.md")),
-    ("docs/outputs.md", include_str!("../../../docs/outputs.md")),
-    ("docs/compare.md", include_str!("../../../docs/compare.md")),
-    ("docs/search.md", include_str!("../../../docs/search.md")),
-    ("docs/simulations.md", include_str!("../../../docs/simulations.md")),
-    ("docs/machines.md", include_str!("../../../docs/machines.md")),
-    ("docs/overload.md", include_str!("../../../docs/overload.md")),
-    ("docs/datagrams.md", include_str!("../../../docs/datagrams.md")),
-    ("docs/http.md", include_str!("../../../docs/http.md")),
-    ("docs/scale.md", include_str!("../../../docs/scale.md")),
+    ("docs/glossary.md", include_str!("../docs/glossary.md")),
+    ("docs/verdict.md", include_str!("../docs/verdict.md")),
+    ("docs/causes.md", include_str!("../docs/causes.md")),
+    ("docs/thresholds.md", include_str!("../docs/thresholds.md")),
+    ("docs/reference.md", include_str!("../docs/reference.md")),
+    ("docs/scenarios.md", include_str!("../docs/scenarios.md")),
+    ("docs/outputs.md", include_str!("../docs/outputs.md")),
+    ("docs/compare.md", include_str!("../docs/compare.md")),
+    ("docs/search.md", include_str!("../docs/search.md")),
+    ("docs/simulations.md", include_str!("../docs/simulations.md")),
+    ("docs/machines.md", include_str!("../docs/machines.md")),
+    ("docs/overload.md", include_str!("../docs/overload.md")),
+    ("docs/datagrams.md", include_str!("../docs/datagrams.md")),
+    ("docs/http.md", include_str!("../docs/http.md")),
+    ("docs/scale.md", include_str!("../docs/scale.md")),
 ];
 
 /// First columns of tables whose rows each explain a word.
@@ -97,11 +97,19 @@ fn passages(name: &str, text: &str) -> Vec<Passage> {
         }
         let Some(cells) = cells(line) else {
             columns = None;
+            if let Some((first, rest)) = item(&lines[at..]) {
+                all.push(row(
+                    &format!("{name}, {heading}"),
+                    &[String::new(), String::new()],
+                    &[first, rest],
+                    false,
+                ));
+            }
             continue;
         };
         match &columns {
             None => columns = Some(cells),
-            Some(_) if cells.iter().all(|cell| cell.trim_matches(['-', ':']).is_empty()) => {}
+            Some(_) if cells.iter().all(|cell| cell.trim_matches(['-', ':', '|', ' ']).is_empty()) => {}
             Some(columns) => {
                 let first = columns.first().map(|column| column.to_lowercase()).unwrap_or_default();
                 if COLUMNS.contains(&first.as_str()) {
@@ -133,6 +141,20 @@ fn row(place: &str, columns: &[String], cells: &[String], is_code: bool) -> Pass
         _ => rest.map(|(column, cell)| format!("{column}: {cell}")).collect(),
     };
     Passage { words, place: place.to_owned(), is_row: true, text }
+}
+
+/// A word and what it means, of a list that explains words as a table of terms does: `- `word`: text`, or `- **word**: text`.
+fn item(lines: &[&str]) -> Option<(String, String)> {
+    let (begin, more) = (lines.first()?.strip_prefix("- ")?, &lines[1..]);
+    let whole = |first: &str| {
+        let is_code =
+            first.starts_with('`') && first.ends_with('`') && first.matches('`').count().is_multiple_of(2);
+        is_code || (first.starts_with("**") && first.ends_with("**") && first.len() > 4)
+    };
+    let colon = begin.match_indices(": ").map(|(at, _)| at).find(|at| whole(&begin[..*at]))?;
+    let on = more.iter().take_while(|line| line.starts_with("  ") && !line.trim_start().starts_with("- "));
+    let text: Vec<&str> = [&begin[colon + 2..]].into_iter().chain(on.map(|line| line.trim())).collect();
+    Some((plain(&begin[..colon]), plain(&text.join(" "))))
 }
 
 /// The cells of a row of a table, without the marks of their text.

@@ -2,6 +2,29 @@
 //! records, and experiments of several runs; audits of other tools' files.
 //!
 //! Deliberately absent: arguments, the terminal, exit codes.
+//!
+//! # A load test within a program
+//!
+//! ```no_run
+//! use headway_engine::{Backend, Control, Live, Nanos, Plan, Process, Rate, Request, RunSpec, Script, Target};
+//!
+//! let target = Target::parse("http://127.0.0.1:8080/")?;
+//! let script = Script::single(&Request::get(&target.path));
+//! // Independent users, 200 requests a second for 30 s, after 5 s of warm-up; the seed decides every arrival.
+//! let (warm, hold) = (Nanos::from_secs(5), Nanos::from_secs(30));
+//! let plan = Plan::ramp_and_hold(7, Process::Poisson, Rate(200.0), Nanos::ZERO, warm, hold);
+//! let spec = RunSpec { thresholds: vec!["p(99)<100ms".parse()?], ..RunSpec::new("shop", plan, 200) };
+//! let backend = Backend::Live(Box::new(Live::new(target, script)));
+//! let result = backend.play(&spec, &Control::default(), &mut [])?;
+//! println!("{:?}: p99 {:?} s", result.summary.verdict.load, result.summary.response.p99);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`Plan`] says when requests are due, [`Script`] what is sent, [`RunSpec`] what is asked of the run and what is kept of it.
+//! - [`Backend::play`] plays it, [`Live`] against a target, [`Sim`] against a model in virtual time. It blocks; [`Control::stop`] ends it
+//!   from another thread, and an [`Observer`] sees it go.
+//! - [`Summary`] is what came out: the document `headway.summary/2`, as a struct. Reasons in it are types; [`sentence`] says them.
+//! - `examples/embedded.rs` starts its own target and prints a line a second; `examples/shards.rs` divides a load.
 
 pub mod analysis_setup;
 pub mod audit;

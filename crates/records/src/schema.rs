@@ -248,8 +248,8 @@ pub static ALL: [&'static dyn Column; 28] = [
         key: metadata::STALLS,
         column: nullable::<Int64Type, _, _, Record>(
             "stood_still_ns",
-            "the longest span for which the generator stood still and which no earlier row of its shard tells, rounded down by up to 1/17, 0 \
-             below 1 ms; null where that is not known. Only with --connecting",
+            "the longest standstill of the generator that no earlier row of its shard has, rounded down by up to 1/17, 0 \
+             below 1 ms; null: unknown. Only with --connecting",
             |row| row.stood_still.get().map(|span| span.0),
             |row, ns| row.stood_still = Nanos(ns).into(),
         ),

@@ -319,7 +319,8 @@ fn the_page_holds_the_whole_document_and_reaches_for_nothing() {
         assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"), "{name}");
         assert!(page.contains(&format!("uPlot {}", headway_report::html::UPLOT_VERSION)), "{name}");
     }
-    let page = text("html", &samples::clean(), &style());
+    // Links within the page lead nowhere else.
+    let page = text("html", &samples::clean(), &style()).replace(" href=\"#", " ");
     for reach in [" src=", " href=", "@import", "url(", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(reach), "{reach}");
     }
@@ -455,7 +456,7 @@ fn the_page_shows_what_came_when_and_the_parts_of_the_time() {
     (first.bytes_received, second.bytes_received) = (Some(20_480), Some(4_096));
     let page = text("html", &summary, &style());
     let of = |id: &str| {
-        let opening = format!("<section class=\"figure\" id=\"{id}\">");
+        let opening = format!("<section class=\"figure folded\" id=\"{id}\">");
         let part = between(&page, &opening, "</section>").replace("<td class=\"number\"", "<td");
         part.split("<td")
             .skip(1)
@@ -522,7 +523,7 @@ fn steps_over_the_run_stand_on_the_page_and_the_six_with_most_requests_are_drawn
         })
         .collect();
     let page = text("html", &summary, &style());
-    let part = between(&page, "<section class=\"figure\" id=\"steps-over-time\">", "</section>");
+    let part = between(&page, "<section class=\"figure folded\" id=\"steps-over-time\">", "</section>");
     for shown in [
         "Per row of 500 ms, by when a request was due.",
         "at the bottom: failures per second.",
@@ -647,4 +648,37 @@ mod golden_screens {
 mod golden_markdown {
     use super::{samples, style, text};
     golden!("markdown", ".md", style: clean, saturated, hostile, thresholds, refused, failed, audit_bunched);
+}
+
+/// What answers the question of a run is seen at once; all else is folded behind its heading, and the contents name every section.
+#[test]
+fn the_page_of_a_run_shows_its_answer_and_folds_the_rest() {
+    for (name, make) in samples::ALL {
+        let page = text("html", &make(), &style());
+        let main = page.split_once("<main>").unwrap().1.split_once("</main>").unwrap().0;
+        let sections: Vec<&str> = main.split("<section").skip(1).collect();
+        let id = |section: &str| {
+            section.split_once(" id=\"").map(|(_, rest)| rest.split('"').next().unwrap().to_owned())
+        };
+        let headed: Vec<String> = sections.iter().filter_map(|section| id(section)).collect();
+        let index = page.split_once("<nav").unwrap().1.split_once("</nav>").unwrap().0;
+        let named: Vec<String> =
+            index.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
+        assert_eq!(named, headed, "{name}");
+        let is_folded = |section: &&&str| section.contains("<details class=\"fold\">");
+        let open: Vec<String> = sections.iter().filter(|s| !is_folded(s)).filter_map(|s| id(s)).collect();
+        assert_eq!(open[0], "verdict", "{name}");
+        for known in ["again", "rules", "percentiles"] {
+            assert!(!open.iter().any(|id| id == known), "{name}: {open:?}");
+        }
+        if make().audit.is_none() {
+            let answer = ["verdict", "thresholds", "over-time", "findings"];
+            assert!(open.iter().all(|id| answer.contains(&id.as_str())), "{name}: {open:?}");
+        }
+        // What is unfolded within a folded section closes before it does.
+        for section in sections.iter().filter(is_folded) {
+            let section = section.split_once("</section>").unwrap().0;
+            assert_eq!(section.matches("<details").count(), section.matches("</details>").count(), "{name}");
+        }
+    }
 }

@@ -33,7 +33,7 @@ pub struct FromHarArgs {
     /// The target: an origin (scheme, host and port) of the recording [default: the one with the most requests]
     #[arg(long, value_name = "URL")]
     pub target: Option<String>,
-    /// Another origin of the recording to keep, as in https://api.example.com (repeatable); third parties are left out
+    /// Another origin of the recording to keep, as in `https://api.example.com` (repeatable); third parties are left out
     #[arg(long, value_name = "URL")]
     pub origin: Vec<String>,
     /// Keep images, fonts, styles and scripts too

@@ -60,7 +60,7 @@ pub struct SimArgs {
     /// --replications says nothing else: in the report, in JSON, and drawn in the HTML report
     #[arg(long, value_name = "RUN")]
     pub beside: Option<PathBuf>,
-    /// Keep a record of every request of a single run, in its run folder (--out, else headway-runs/<time>-<name>): audit and
+    /// Keep a record of every request of a single run, in its run folder (--out, else `headway-runs/<time>-<name>`): audit and
     /// report read it
     #[arg(long, conflicts_with = "no_log")]
     pub log: bool,

@@ -18,6 +18,15 @@ fn shown(arg: &Arg) -> String {
     format!("{}{value}", names.join(", "))
 }
 
+/// A help text as Markdown: what stands between angle brackets is no element of HTML, outside of code.
+fn as_markdown(help: &str) -> String {
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts = help.split('`').enumerate();
+    let parts: Vec<String> =
+        parts.map(|(i, part)| if i % 2 == 0 { part.replace('<', "\\<") } else { part.to_owned() }).collect();
+    parts.join("`")
+}
+
 fn is_shown(arg: &&Arg) -> bool {
     (arg.get_long().is_some() || arg.get_short().is_some())
         && !arg.is_hide_set()
@@ -37,13 +46,12 @@ fn reference() -> String {
             .filter(is_shown)
             .map(|arg| {
                 let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-                let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-                format!("| `{}` | {} |\n", shown(arg).replace('|', "\\|"), help.replace('|', "\\|"))
+                format!("- `{}`: {}\n", shown(arg), as_markdown(&help))
             })
             .collect();
-        rows.sort_by_key(|row| row.trim_start_matches(['|', ' ', '`', '-']).to_lowercase());
+        rows.sort_by_key(|row| row.trim_start_matches(['-', ' ', '`']).to_lowercase());
         if !rows.is_empty() {
-            out.push_str(&format!("\n| flag | |\n|---|---|\n{}", rows.concat()));
+            out.push_str(&format!("\n{}", rows.concat()));
         }
     }
     out

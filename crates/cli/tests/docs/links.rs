@@ -11,7 +11,7 @@ pub fn root() -> PathBuf {
 pub fn pages() -> BTreeMap<PathBuf, String> {
     let mut paths: Vec<PathBuf> =
         ["README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(PathBuf::from).into();
-    for folder in ["docs", "docs/start", "docs/do", "docs/decisions"] {
+    for folder in ["docs", "docs/start", "docs/do", "docs/measured", "docs/decisions"] {
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {
             let path = Path::new(folder).join(entry.unwrap().file_name());
             if path.extension().is_some_and(|e| e == "md") {
@@ -119,6 +119,45 @@ fn pages_of_tasks_are_short() {
         };
         assert!(text.lines().count() <= most, "{}: {} lines", path.display(), text.lines().count());
     }
+}
+
+/// Pages that are derived from the program.
+const DERIVED: [&str; 3] = ["docs/flags.md", "docs/keys.md", "docs/reference.md"];
+/// Words outside of blocks of code in all pages but those, what was measured, and decisions. It may fall.
+const WORDS: usize = 46_800;
+
+/// A book that nobody reads to its end has no answers: what is measured goes to `docs/measured`, and a new page takes from an old one.
+#[test]
+fn the_book_is_no_longer_than_it_is() {
+    let apart = |path: &Path| {
+        path.starts_with("docs/measured")
+            || path.starts_with("docs/decisions")
+            || DERIVED.iter().any(|derived| path == Path::new(derived))
+    };
+    let pages = pages();
+    let words = pages.iter().filter(|(path, _)| path.starts_with("docs") && !apart(path));
+    let words: usize =
+        words.flat_map(|(_, text)| prose(text)).map(|line| line.split_whitespace().count()).sum();
+    assert!(words <= WORDS && words > WORDS * 9 / 10, "{words} words");
+}
+
+/// A cell of a table is read at a glance; what is longer is a paragraph.
+#[test]
+fn cells_of_tables_are_short() {
+    const LONGEST: usize = 160;
+    let mut long = Vec::new();
+    for (path, text) in
+        pages().iter().filter(|(path, _)| path.starts_with("docs") || path.ends_with("README.md"))
+    {
+        for line in prose(text).filter(|line| line.starts_with('|')) {
+            // A bar within a cell is escaped.
+            let line = line.replace("\\|", "/");
+            for cell in line.split('|').map(str::trim).filter(|cell| cell.chars().count() > LONGEST) {
+                long.push(format!("{}: {} characters: {cell}", path.display(), cell.chars().count()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
 /// What the README says by task is one link away.

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod flags;
+mod keys;
 mod links;
 mod words;
 

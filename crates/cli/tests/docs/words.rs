@@ -29,6 +29,7 @@ fn documents() -> Vec<(String, String)> {
         "docs",
         "docs/start",
         "docs/do",
+        "docs/measured",
         "docs/decisions",
         "crates/report/tests/golden",
         "crates/workload/tests/scenario/snapshots",

@@ -3,7 +3,7 @@
 //!
 //! Every row plays the same arrivals and the same demands, and differences are taken replication by replication.
 //! Deliberately absent: what goes wrong (failures, retries, stale information), which is another experiment.
-//! See docs/labs.md for the definitions.
+//! See docs/measured/labs.md for the definitions.
 
 mod cases;
 mod notes;

@@ -2,7 +2,7 @@
 //! routers that fail with their servers, and a retry storm that outlives its trigger (Bronson et al. 2021).
 //!
 //! Rows that are compared play the same arrivals and demands. Deliberately absent: timelike's published tables, which are
-//! those of the lab `balancers`. See docs/labs.md for the definitions.
+//! those of the lab `balancers`. See docs/measured/labs.md for the definitions.
 
 mod blocks;
 mod blocks_notes;

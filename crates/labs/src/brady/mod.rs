@@ -2,7 +2,7 @@
 //! them bunch? 200 users of the client core in virtual time, against targets and generators of known defects.
 //!
 //! The CoV of headways by thread group (the first k users) is the measure: below 1 for few users, near 1 for many who are independent,
-//! above 1 for users which something delays together. See docs/labs.md for how each model is made.
+//! above 1 for users which something delays together. See docs/measured/labs.md for how each model is made.
 
 mod cases;
 mod live;

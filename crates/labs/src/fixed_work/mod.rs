@@ -3,7 +3,7 @@
 //! core. Published are the figures of an independent simulation.
 //!
 //! Response times are from the request's first byte on, as most tools take them; the wait before it is shown beside
-//! them as blocked. See docs/labs.md for the definitions.
+//! them as blocked. See docs/measured/labs.md for the definitions.
 
 mod closed;
 mod fixed;

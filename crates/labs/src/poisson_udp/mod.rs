@@ -1,6 +1,6 @@
 //! A post's experiment with UDP: clients that send evenly lost nothing, and clients that slept an exponential time after each datagram,
 //! meant as Poisson traffic, lost some. With sources that differ in nothing but the pattern, live and before a modelled server; with its
-//! clients as processes; and what came at the receiver. See docs/labs.md for the definitions.
+//! clients as processes; and what came at the receiver. See docs/measured/labs.md for the definitions.
 //!
 //! The post's own cause is open: it published neither its instants nor its buffer.
 

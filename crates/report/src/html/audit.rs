@@ -15,13 +15,14 @@ use headway_stats::Summary;
 use headway_stats::summary::Audit;
 
 /// Everything between the verdict and what was not computed.
-pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
+pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit, folded: bool) {
     let show = |page: &mut Markup, parts: Vec<Section>| {
         parts.iter().for_each(|part| content::section(page, part));
     };
     show(page, sections::read(summary, audit));
     show(page, sections::starts(summary).into_iter().collect());
     figures::headways(page, summary);
+    page.fold(folded);
     figures::counts(page, audit);
     figures::dispersion(page, summary);
     let of_labels = if brady::asked(summary).is_some() {

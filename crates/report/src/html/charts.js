@@ -16,6 +16,18 @@ if (document.getElementById("summary")) {
 }
 let logTime = true;
 
+// Below the seconds of an axis of the run the time of day, UTC, where that is known: what a log or a dashboard of the target goes by.
+const atDay = (s) => {
+  const zero = summary.audit ? NaN : Date.parse(summary.started_at);
+  return Number.isFinite(zero) ? new Date(zero + 1000 * s).toISOString().slice(11, 19) : null;
+};
+const clockAxis = (narrow) => {
+  const known = atDay(0) != null;
+  const label = known ? (narrow ? "seconds; time of day, UTC" : clock + "; below, the time of day (UTC)") : clock;
+  const values = (u, splits) => splits.map((s) => (s == null ? "" : known ? axisCount(s) + "\n" + atDay(s) : axisCount(s)));
+  return axis({ label, size: known ? 46 : 32, space: known ? 72 : 50, values });
+};
+
 // Shades the warm-up and the findings' times behind a plot over time. What took less than a hundredth of what is shown is a tick at the
 // top edge of the upper plot, and not shaded: dozens of stripes hide what they are to explain. The upper plot numbers the findings and
 // has a tick for each stall, too; the charts further down have the warm-up alone.
@@ -125,7 +137,7 @@ const overTime = (place) => {
       line("completed", "--four", 1.4, { value: rate }),
       line("failed", "--bad", 1.4, { value: rate }),
     ],
-    axes: [axis({ label: clock, size: 32 }), axis({ values: (u, splits) => splits.map((v) => axisCount(v) + "/s"), size })],
+    axes: [clockAxis(narrow), axis({ values: (u, splits) => splits.map((v) => axisCount(v) + "/s"), size })],
     hooks: { drawClear: [timeMarks(false, true)] },
   }), [xs, rows.map((r) => perSecond(r, r.started)), rows.map((r) => perSecond(r, r.completed)), rows.map((r) => perSecond(r, r.failed))], place);
   return [above, below];
@@ -143,7 +155,7 @@ const linesOverRun = (place, lines, show, short, extra, more) => {
     scales: { x: { time: false, range: (u, low, high) => (low === high ? [rows[0].from_s, end] : [low, high]) }, y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
     cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
     series: [timeOf(rows), ...series],
-    axes: [axis({ label: clock, size: 32 }), axis({ values: (u, splits) => splits.map(short), size: narrow ? 60 : 66, ...extra })],
+    axes: [clockAxis(narrow), axis({ values: (u, splits) => splits.map(short), size: narrow ? 60 : 66, ...extra })],
     hooks: { drawClear: [timeMarks(false)] },
     ...more,
   }), [rows.map((row) => (row.from_s + row.to_s) / 2), ...lines.map((line) => rows.map(line.of))], place)];
@@ -218,7 +230,7 @@ const stepsOverTime = (place) => {
       cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
       series: [timeOf(longest), ...labels.map(line)],
       axes: [
-        last ? axis({ label: clock, size: 32 }) : axis({ values: (u, splits) => splits.map(() => ""), size: 10 }),
+        last ? clockAxis(narrow) : axis({ values: (u, splits) => splits.map(() => ""), size: 10 }),
         axis({ values: (u, splits) => splits.map(short), size }),
       ],
       hooks: { drawClear: [timeMarks(false)] },

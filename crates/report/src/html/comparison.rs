@@ -3,7 +3,7 @@
 use super::content::section;
 use super::figures::{details, figure};
 use super::markup::{Cell, Column, Markup, cell, number, tone_class, word};
-use super::{COMPARISON_JS, CURVES_JS, DRAW_JS, KIT_JS, UPLOT_JS, begin, data, footer};
+use super::{COMPARISON_JS, CURVES_JS, DRAW_JS, KIT_JS, READ_JS, UPLOT_JS, begin, data, footer};
 use crate::Style;
 use crate::content::comparison::pair;
 use crate::format::{share, time};
@@ -38,6 +38,8 @@ pub(super) fn page(comparison: &Comparison, style: &Style) -> Vec<u8> {
         .raw(COMPARISON_JS)
         .raw("</script>\n<script>\n")
         .raw(DRAW_JS)
+        .raw("</script>\n<script>\n")
+        .raw(READ_JS)
         .raw("</script>\n</body>\n</html>\n");
     page.into_bytes()
 }
@@ -59,7 +61,7 @@ fn remarks(page: &mut Markup, comparison: &Comparison) {
     for (tone, text) in &all {
         page.element("li", tone_class(*tone), text);
     }
-    page.raw("</ul>\n</section>\n");
+    page.raw("</ul>\n").end_section();
 }
 
 fn curves(page: &mut Markup, comparison: &Comparison) {
@@ -84,5 +86,5 @@ fn curves(page: &mut Markup, comparison: &Comparison) {
 fn again(page: &mut Markup, comparison: &Comparison, style: &Style) {
     let Some(command) = style.repeat.as_deref().or(comparison.command.as_deref()) else { return };
     page.section("again", "How to repeat it");
-    page.element("pre", "command", command).raw("</section>\n");
+    page.element("pre", "command", command).end_section();
 }

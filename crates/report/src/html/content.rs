@@ -8,7 +8,7 @@ use crate::words::Tone;
 pub(super) fn section(page: &mut Markup, section: &Section) {
     page.section(section.id, &section.title);
     blocks(page, section);
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 /// What stands in a section.

@@ -44,5 +44,5 @@ pub(super) fn study(page: &mut Markup, study: &Study) {
             &Table { caption, columns, rows, most_rows: MOST_ROWS, row: "threshold", ..Table::default() },
         );
     }
-    page.raw("</section>\n");
+    page.end_section();
 }

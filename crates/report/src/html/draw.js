@@ -12,8 +12,10 @@ const draw = (place) => {
   }
 };
 let places = [];
+// What is folded has no width.
+const isSeen = (place) => !place.closest("details:not([open])");
 const drawAll = () => {
-  places.forEach(draw);
+  places.filter(isSeen).forEach(draw);
   page.dataset.rendered = String(drawn.size);
 };
 // Above the chart of response times over the run, a button that changes their axis.
@@ -43,7 +45,7 @@ const drawPage = (stays = () => false) => {
     drawn.delete(place);
   }
   offerAxis();
-  places.filter((place) => !drawn.has(place) || !stays(place)).forEach(draw);
+  places.filter((place) => isSeen(place) && (!drawn.has(place) || !stays(place))).forEach(draw);
   page.dataset.rendered = String(drawn.size);
 };
 drawPage();

@@ -88,7 +88,7 @@ pub(super) fn marks(summary: &Summary) -> serde_json::Value {
 
 /// Title, chart and caption; the caller adds the table and closes.
 pub(super) fn figure(page: &mut Markup, id: &'static str, title: &str, caption: &str) {
-    page.raw("<section class=\"figure\"").attribute("id", id).raw(">\n").element("h2", "", title);
+    page.section_of("figure", id, title);
     page.raw("<figure>\n<div class=\"chart\"").attribute("data-chart", id);
     page.raw(" role=\"img\"").attribute("aria-label", &format!("Chart: {title}. {caption}")).raw("></div>\n");
     page.element("figcaption", "", caption).raw("</figure>\n");
@@ -98,7 +98,7 @@ pub(super) fn figure(page: &mut Markup, id: &'static str, title: &str, caption: 
 pub(super) fn details(page: &mut Markup, caption: &str, head: &[Column], rows: &[Vec<Cell>]) {
     page.raw("<details><summary>The numbers as a table</summary>\n");
     page.table(caption, head, rows);
-    page.raw("</details>\n</section>\n");
+    page.raw("</details>\n").end_section();
 }
 
 pub(super) fn or_dash(value: Option<f64>, show: fn(f64) -> String) -> Cell {
@@ -395,5 +395,5 @@ pub(super) fn groups(page: &mut Markup, summary: &Summary) {
     figure(page, "groups", "CoV by number of users", caption);
     page.raw("<details><summary>The numbers as a table</summary>\n");
     crate::content::audit::groups(summary).iter().for_each(|table| content::blocks(page, table));
-    page.raw("</details>\n</section>\n");
+    page.raw("</details>\n").end_section();
 }

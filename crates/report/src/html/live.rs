@@ -80,7 +80,7 @@ pub fn snapshot(standing: Standing<'_>) -> Vec<u8> {
     let mut page = Markup::default();
     let mut charts = figures::count(summary);
     if ended {
-        whole(&mut page, summary, &Style::default());
+        whole(&mut page, summary, &Style::default(), false);
     } else {
         charts = so_far(&mut page, summary);
     }

@@ -8,7 +8,15 @@ use std::borrow::Cow;
 
 /// Markup so far.
 #[derive(Default)]
-pub(super) struct Markup(String);
+pub(super) struct Markup {
+    text: String,
+    /// Whether sections that begin from here on are folded.
+    folding: bool,
+    /// Whether the section that is being written is.
+    folded: bool,
+    /// Identifiers and headings of the sections so far.
+    index: Vec<(&'static str, String)>,
+}
 
 /// Columns that stand beside each other on a narrow screen.
 const MOST_NARROW: usize = 3;
@@ -34,17 +42,17 @@ pub(super) fn script_json(value: &impl Serialize) -> ScriptJson {
 
 impl Markup {
     pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.0.into_bytes()
+        self.text.into_bytes()
     }
 
     /// Markup of the program's own.
     pub(super) fn raw(&mut self, markup: &'static str) -> &mut Markup {
-        self.0.push_str(markup);
+        self.text.push_str(markup);
         self
     }
 
     pub(super) fn embedded(&mut self, json: &ScriptJson) -> &mut Markup {
-        self.0.push_str(&json.0);
+        self.text.push_str(&json.0);
         self
     }
 
@@ -55,13 +63,13 @@ impl Markup {
         while let Some(c) = chars.next() {
             match c {
                 // A percent sign stays on the line of its number.
-                ' ' if chars.peek() == Some(&'%') => self.0.push_str("&nbsp;"),
-                '&' => self.0.push_str("&amp;"),
-                '<' => self.0.push_str("&lt;"),
-                '>' => self.0.push_str("&gt;"),
-                '"' => self.0.push_str("&quot;"),
-                '\'' => self.0.push_str("&#39;"),
-                c => self.0.push(c),
+                ' ' if chars.peek() == Some(&'%') => self.text.push_str("&nbsp;"),
+                '&' => self.text.push_str("&amp;"),
+                '<' => self.text.push_str("&lt;"),
+                '>' => self.text.push_str("&gt;"),
+                '"' => self.text.push_str("&quot;"),
+                '\'' => self.text.push_str("&#39;"),
+                c => self.text.push(c),
             }
         }
         self
@@ -97,9 +105,63 @@ impl Markup {
         self.open(tag, class).text(text).close(tag)
     }
 
+    /// Whether sections from here on are folded: a reader sees their headings, and unfolds what is of interest.
+    pub(super) fn fold(&mut self, folding: bool) -> &mut Markup {
+        self.folding = folding;
+        self
+    }
+
     /// A section with its heading; `id` is where links lead.
     pub(super) fn section(&mut self, id: &'static str, title: &str) -> &mut Markup {
-        self.raw("<section").attribute("id", id).raw(">\n").element("h2", "", title)
+        self.section_of("", id, title)
+    }
+
+    /// A section of a class with its heading.
+    pub(super) fn section_of(&mut self, class: &'static str, id: &'static str, title: &str) -> &mut Markup {
+        self.listed(id, title);
+        self.folded = self.folding;
+        let class = [class, if self.folded { "folded" } else { "" }].join(" ");
+        self.raw("<section");
+        if !class.trim().is_empty() {
+            self.attribute("class", class.trim());
+        }
+        self.attribute("id", id).raw(">\n");
+        match self.folded {
+            true => {
+                self.raw("<details class=\"fold\"><summary>").open("h2", "").text(title);
+                self.raw("</h2></summary>\n")
+            }
+            false => self.element("h2", "", title),
+        }
+    }
+
+    /// Closes a section.
+    pub(super) fn end_section(&mut self) -> &mut Markup {
+        if std::mem::take(&mut self.folded) {
+            self.raw("</details>\n");
+        }
+        self.raw("</section>\n")
+    }
+
+    /// Puts a section into the index.
+    pub(super) fn listed(&mut self, id: &'static str, title: &str) {
+        self.index.push((id, title.to_owned()));
+    }
+
+    /// Where all sections are, as links: in front of what has been written from `at` on.
+    pub(super) fn insert_index(&mut self, at: usize) {
+        let rest = self.text.split_off(at);
+        self.raw("<nav aria-label=\"Contents\">\n<details><summary>Contents</summary>\n<ul>\n");
+        for (id, title) in std::mem::take(&mut self.index) {
+            self.raw("<li><a").attribute("href", &format!("#{id}")).raw(">").text(title).raw("</a></li>\n");
+        }
+        self.raw("</ul>\n</details>\n</nav>\n");
+        self.text.push_str(&rest);
+    }
+
+    /// Bytes so far.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
     }
 
     /// A table. The first cell of a row is its heading. Where the screen is narrow, the rows of a table of many columns stand as

@@ -49,6 +49,7 @@ const STUDY_JS: &str = include_str!("study.js");
 const COMPARISON_JS: &str = include_str!("comparison.js");
 const SEARCH_JS: &str = include_str!("search.js");
 const DRAW_JS: &str = include_str!("draw.js");
+const READ_JS: &str = include_str!("read.js");
 
 /// The report as one HTML file.
 pub struct Html;
@@ -98,8 +99,11 @@ impl Output for Html {
 fn page(summary: &Summary, style: &Style) -> Vec<u8> {
     let mut page = Markup::default();
     head(&mut page, summary);
-    page.raw("<body>\n<main>\n");
-    whole(&mut page, summary, style);
+    page.raw("<body>\n");
+    let top = page.len();
+    page.raw("<main>\n");
+    whole(&mut page, summary, style, true);
+    page.insert_index(top);
     page.raw("</main>\n");
     footer(&mut page);
     scripts(&mut page, summary);
@@ -107,30 +111,32 @@ fn page(summary: &Summary, style: &Style) -> Vec<u8> {
     page.into_bytes()
 }
 
-/// All that the report says.
-fn whole(page: &mut Markup, summary: &Summary, style: &Style) {
+/// All that the report says; what does not answer the question of the run is folded, or nothing is.
+fn whole(page: &mut Markup, summary: &Summary, style: &Style, folded: bool) {
     verdict::header(page, summary);
     verdict::verdict(page, summary);
     tiles::key_numbers(page, summary);
     run_content::thresholds(summary).iter().for_each(|part| content::section(page, part));
     match &summary.audit {
-        Some(found) => audit::sections(page, summary, found),
-        None => sections(page, summary),
+        Some(found) => audit::sections(page, summary, found, folded),
+        None => sections(page, summary, folded),
     }
     if summary.audit.is_none() || summary.plan.is_some() {
         run::settings(page, summary);
     }
     run::not_computed(page, summary);
     run::repeat(page, summary, style);
+    page.fold(false);
 }
 
 /// What a run or a simulation shows between the verdict and its settings.
-fn sections(page: &mut Markup, summary: &Summary) {
+fn sections(page: &mut Markup, summary: &Summary, folded: bool) {
     let show = |page: &mut Markup, part: Option<Section>| {
         part.iter().for_each(|part| content::section(page, part));
     };
     figures::over_time(page, summary);
     verdict::findings_below(page, summary);
+    page.fold(folded);
     rates::statuses(page, summary);
     rates::failures(page, summary);
     show(page, run_content::outcomes(summary));
@@ -233,5 +239,10 @@ fn scripts(page: &mut Markup, summary: &Summary) {
     if summary.simulation.is_some() {
         page.raw(MODEL_JS).raw("</script>\n<script>\n");
     }
-    page.raw(CHARTS_JS).raw("</script>\n<script>\n").raw(DRAW_JS).raw("</script>\n");
+    page.raw(CHARTS_JS)
+        .raw("</script>\n<script>\n")
+        .raw(DRAW_JS)
+        .raw("</script>\n<script>\n")
+        .raw(READ_JS)
+        .raw("</script>\n");
 }

@@ -35,7 +35,7 @@ pub(super) fn model(page: &mut Markup, summary: &Summary) {
     page.section("model", "The model");
     parts(page, simulation);
     page.facts(&words::model::model(summary));
-    page.raw("</section>\n");
+    page.end_section();
     let [over_time, by_copy] = charts(summary);
     if over_time {
         parts_over_time(page, simulation);

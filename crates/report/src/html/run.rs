@@ -82,7 +82,7 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
         page.table(&caption, &[word("at"), number("length"), number("worker"), word("cause")], &rows);
         page.raw("</details>\n");
     }
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 /// What was asked for.
@@ -183,7 +183,7 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
     ));
     pairs.push(("saturation limit", format!("{} % of a worker's time", chosen(SATURATED * 100.0))));
     page.pairs(&pairs);
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 /// Why a number is missing.
@@ -204,7 +204,7 @@ pub(super) fn not_computed(page: &mut Markup, summary: &Summary) {
         &format!("{} and why", plural(rows.len() as u64, "number")),
     );
     page.table(caption, &[word("number"), word("reason")], &rows);
-    page.raw("</details>\n</section>\n");
+    page.raw("</details>\n").end_section();
 }
 
 /// Seed, command, folder.
@@ -229,5 +229,5 @@ pub(super) fn repeat(page: &mut Markup, summary: &Summary, style: &Style) {
             page.element("p", "faint", "The command is not known.");
         }
     }
-    page.raw("</section>\n");
+    page.end_section();
 }

@@ -3,7 +3,7 @@
 use super::content::section;
 use super::figures::figure;
 use super::markup::{Markup, tone_class};
-use super::{DRAW_JS, KIT_JS, SEARCH_JS, UPLOT_JS, begin, data, footer};
+use super::{DRAW_JS, KIT_JS, READ_JS, SEARCH_JS, UPLOT_JS, begin, data, footer};
 use crate::Style;
 use crate::content::search::{limits, targets, trials};
 use crate::words::search::{effort, headline, notes, of_target, title};
@@ -29,7 +29,7 @@ fn of_several(searched: &Searched, style: &Style) -> Vec<u8> {
     for sentence in searched.targets.iter().flat_map(of_target) {
         page.element("p", tone_class(sentence.tone), &sentence.text);
     }
-    page.raw("</section>\n");
+    page.end_section();
     again(&mut page, searched.seed, searched.command.as_deref(), style);
     page.raw("</main>\n");
     footer(&mut page);
@@ -51,7 +51,7 @@ fn of_one(found: &Found, style: &Style) -> Vec<u8> {
     for note in notes(found) {
         page.element("p", tone_class(note.tone), &note.text);
     }
-    page.raw("</section>\n");
+    page.end_section();
     if drawn {
         figure(
             &mut page,
@@ -68,7 +68,7 @@ fn of_one(found: &Found, style: &Style) -> Vec<u8> {
                 "Each point is a run, with the 95 % confidence interval of its percentile where there is one."
             },
         );
-        page.raw("</section>\n");
+        page.end_section();
     }
     for part in [limits(found), trials(found)].iter().flatten() {
         section(&mut page, part);
@@ -78,7 +78,12 @@ fn of_one(found: &Found, style: &Style) -> Vec<u8> {
     footer(&mut page);
     data(&mut page, "search", found);
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
-    page.raw(SEARCH_JS).raw("</script>\n<script>\n").raw(DRAW_JS).raw("</script>\n</body>\n</html>\n");
+    page.raw(SEARCH_JS)
+        .raw("</script>\n<script>\n")
+        .raw(DRAW_JS)
+        .raw("</script>\n<script>\n")
+        .raw(READ_JS)
+        .raw("</script>\n</body>\n</html>\n");
     page.into_bytes()
 }
 
@@ -103,5 +108,5 @@ fn again(page: &mut Markup, seed: u64, command: Option<&str>, style: &Style) {
             page.element("p", "faint", &format!("Hidden: {hidden}."));
         }
     }
-    page.raw("</section>\n");
+    page.end_section();
 }

@@ -3,7 +3,7 @@
 use super::content::section;
 use super::figures::{details, figure};
 use super::markup::{Cell, Column, Markup, cell, number, tone_class, word};
-use super::{CURVES_JS, DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, data, demands, footer};
+use super::{CURVES_JS, DRAW_JS, KIT_JS, READ_JS, STUDY_JS, UPLOT_JS, begin, data, demands, footer};
 use crate::Style;
 use crate::content::comparison::pair;
 use crate::content::study::{NUMBERS, loads, responses};
@@ -49,6 +49,8 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
         .raw(STUDY_JS)
         .raw("</script>\n<script>\n")
         .raw(DRAW_JS)
+        .raw("</script>\n<script>\n")
+        .raw(READ_JS)
         .raw("</script>\n</body>\n</html>\n");
     page.into_bytes()
 }
@@ -102,7 +104,7 @@ fn remarks(page: &mut Markup, study: &Study) {
             &format!("And {} in the table below.", plural(left as u64, "more difference")),
         );
     }
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 fn latency_curves(page: &mut Markup, study: &Study, drawn: &[usize]) {
@@ -163,7 +165,7 @@ fn swept(page: &mut Markup, study: &Study, sweep: &Sweep) {
         caption.push_str(&format!(" Not drawn: {}.", plural(sweep.left_out as u64, "more line")));
     }
     figure(page, "study-sweep", &format!("Response time by {}", sweep.name), &caption);
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 fn differences(page: &mut Markup, study: &Study) {
@@ -199,7 +201,7 @@ fn differences(page: &mut Markup, study: &Study) {
         number("interval with draws of their own"),
     ];
     page.table("The first less the second, over the replications", &head, &rows);
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 /// A recorded run against the points.
@@ -209,7 +211,7 @@ fn beside(page: &mut Markup, study: &Study) {
     for (tone, text) in besides(comparison) {
         page.element("li", tone_class(tone), &text);
     }
-    page.raw("</ul>\n</section>\n");
+    page.raw("</ul>\n").end_section();
     for of in comparison.pairs.iter().take(MOST_ROWS) {
         pair(comparison, of, true).iter().for_each(|part| section(page, part));
     }
@@ -224,7 +226,7 @@ fn missing(page: &mut Markup, study: &Study) {
         study.missing.iter().take(MOST_ROWS).map(|values| values.iter().map(cell).collect()).collect();
     let head: Vec<Column> = study.parameters.iter().map(|parameter| word(parameter.name.clone())).collect();
     page.table("Values of the parameters", &head, &rows);
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 fn again(page: &mut Markup, study: &Study, style: &Style) {
@@ -245,5 +247,5 @@ fn again(page: &mut Markup, study: &Study, style: &Style) {
             page.element("p", "faint", "The command is not known.");
         }
     }
-    page.raw("</section>\n");
+    page.end_section();
 }

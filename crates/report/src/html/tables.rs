@@ -39,7 +39,7 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
         page.element("p", "", meaning);
     }
     blocks(page, &times);
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 /// Asked and sent, lag and blocked.
@@ -100,7 +100,7 @@ pub(super) fn arrivals(page: &mut Markup, summary: &Summary) {
         ));
     }
     page.pairs(&pairs);
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 /// Rule, value, interval, tolerance, outcome.
@@ -121,7 +121,7 @@ pub(super) fn rules(page: &mut Markup, summary: &Summary) {
     }
     table_of_rules(page, "Rules of the load verdict", &verdict.rules);
     table_of_rules(page, "Rules of the arrival pattern", &verdict.pattern_rules);
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 fn table_of_rules(page: &mut Markup, caption: &str, rules: &[RuleResult]) {
@@ -202,7 +202,7 @@ pub(super) fn sessions(page: &mut Markup, summary: &Summary) {
         let head = [word("step"), number("first sent"), number("first answer")];
         page.table("When each step was first sent and first answered, on the plan's clock", &head, &rows);
     }
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 /// Users who wait for their answers, and groups that a foreign file names.
@@ -214,7 +214,7 @@ pub(super) fn users(page: &mut Markup, summary: &Summary) {
         if let Some(estimated) = estimated {
             page.element("p", "faint", &format!("How it was estimated: {}.", words::method(estimated)));
         }
-        page.raw("</section>\n");
+        page.end_section();
     }
     content::run::groups(summary).iter().for_each(|groups| section(page, groups));
 }

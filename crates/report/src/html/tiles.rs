@@ -39,7 +39,7 @@ fn show(page: &mut Markup, tiles: Vec<Tile>) {
         page.raw("<div>").element("p", "tile-title", title).element("p", "tile-value", &value);
         page.element("p", "tile-note", &note).raw("</div>\n");
     }
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 fn of_run(summary: &Summary) -> Vec<Tile> {

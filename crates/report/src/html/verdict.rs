@@ -22,6 +22,7 @@ pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
     let load = words::load(summary);
     let audited = summary.audit.is_some();
     let edge = if audited { audit::edge(summary) } else { edge(load.tone) };
+    page.listed("verdict", "Verdict");
     page.raw("<section id=\"verdict\"").attribute("class", &format!("verdict edge-{edge}"));
     page.raw(" aria-labelledby=\"verdict-title\">\n<h2 id=\"verdict-title\">Verdict</h2>\n");
     if summary.verdict.load == Some(LoadVerdict::Invalid) {
@@ -55,7 +56,7 @@ pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
         page.raw("<h3>Findings</h3>\n");
         findings(page, summary);
     }
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 /// Every finding of a run.
@@ -63,9 +64,10 @@ pub(super) fn findings_below(page: &mut Markup, summary: &Summary) {
     if words::reasons(summary).is_empty() {
         return;
     }
+    page.listed("findings", "Findings");
     page.raw("<section id=\"findings\" aria-labelledby=\"findings-title\">\n<h2 id=\"findings-title\">Findings</h2>\n");
     findings(page, summary);
-    page.raw("</section>\n");
+    page.end_section();
 }
 
 fn thresholds(page: &mut Markup, summary: &Summary) {

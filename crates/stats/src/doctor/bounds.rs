@@ -8,7 +8,7 @@ use headway_base::machine::Ports;
 use serde::{Deserialize, Serialize};
 
 /// Memory of an idle connection that is kept alive, in bytes: what the generator keeps of it, and the kernel (a TCP socket with its
-/// file, directory entry and watch). Measured by `bench/connections.py` (docs/benchmarks.md).
+/// file, directory entry and watch). Measured by `bench/connections.py` (docs/measured/benchmarks.md).
 pub const CONNECTION_BYTES: f64 = 1_600.0 + 4_400.0;
 /// What TLS adds: keys, and buffers of a record.
 pub const TLS_BYTES: f64 = 25_000.0;

@@ -224,11 +224,9 @@ mod tests {
         let documented =
             [include_str!("../../../../docs/verdict.md"), include_str!("../../../../docs/causes.md")];
         let lines = documented.iter().flat_map(|text| text.lines());
-        let rows: Vec<&str> = lines.filter_map(|row| row.strip_prefix("| `")?.split('|').next()).collect();
+        let rows: Vec<&str> = lines.filter_map(|row| row.strip_prefix("- `")?.split("`: ").next()).collect();
         for id in FindingId::ALL {
-            let named = rows
-                .iter()
-                .any(|row| row.trim_end_matches("` ").split("`, `").any(|name| id.as_str() == name));
+            let named = rows.iter().any(|row| row.split("`, `").any(|name| id.as_str() == name));
             assert!(named, "{id} is in neither docs/verdict.md nor docs/causes.md");
         }
     }

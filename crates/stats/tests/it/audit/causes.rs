@@ -66,7 +66,7 @@ fn causes_are_named_for_what_they_are() {
     }
 }
 
-/// The table of docs/causes.md, which `HEADWAY_DOCS=write` renews.
+/// The table of docs/measured/audits.md, which `HEADWAY_DOCS=write` renews.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the table stands in a document")]
 #[ignore = "nightly: 2,500 audits"]
@@ -74,8 +74,8 @@ fn the_table_of_confusion() {
     let table = confusion(100);
     let text = markdown(&table);
     println!("{text}");
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/causes.md");
-    let page = std::fs::read_to_string(path).expect("docs/causes.md is there");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/measured/audits.md");
+    let page = std::fs::read_to_string(path).expect("docs/measured/audits.md is there");
     let (begin, end) = ("<!-- table -->\n", "<!-- end -->");
     let (from, to) = (page.find(begin).expect("begin") + begin.len(), page.find(end).expect("end"));
     if std::env::var("HEADWAY_DOCS").is_ok_and(|v| v == "write") {

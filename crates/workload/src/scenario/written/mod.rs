@@ -47,7 +47,7 @@ mapping! {
         max_body: Size,
         /// How many redirects of one request are followed, 0 to 50. Default: 0.
         redirects: Count,
-        /// Other origins that redirects and extracted links may lead to, besides those that steps name: https://www.example.com.
+        /// Other origins that redirects and extracted links may lead to, beyond those that steps name: https://www.example.com.
         origins: Vec<Text>,
         /// Whether every request names the trace that it is of, in a header traceparent (W3C Trace Context): one for each session.
         /// Default: no.

@@ -58,7 +58,7 @@ mapping! {
         choose: Vec<Way>,
         /// The steps of a block that is repeated.
         steps: Vec<Step>,
-        /// The user thinks for so long, besides what the next step takes.
+        /// The user thinks for that time, in addition to the think time of the next step.
         pause: Law,
     }
     schema {

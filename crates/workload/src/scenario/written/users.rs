@@ -16,13 +16,13 @@ mapping! {
         name: Text,
         /// Sessions arrive at a rate, whatever the target does.
         arrive: Arrive,
-        /// So many users begin the journey again and again.
+        /// A number of users who begin the journey again and again.
         closed: Closed,
-        /// So many sockets are kept connecting, however many connections the target accepts.
+        /// A number of sockets that are kept connecting, however many connections the target accepts.
         connecting: Connecting,
-        /// So many sessions, all due at the start: fixed work.
+        /// A number of sessions, all due at the start: fixed work.
         at_once: Count,
-        /// So many requests, as fast as so many users go: fixed work.
+        /// A number of requests, as fast as a number of users go: fixed work.
         work: Work,
         /// How rate or number of users or sockets go over time. Default: 10s at the rate or count.
         phases: Vec<Phase>,

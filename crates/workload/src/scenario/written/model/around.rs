@@ -103,7 +103,7 @@ mapping! {
 mapping! {
     /// Requests that take long are made once more while the first goes on; the first answer counts.
     Hedge, "hedge", "{ after: 50ms, cancel: queued }", requires [after] {
-        /// After how long, and so long again for each further one.
+        /// After how long, and after that time again for each further one.
         after: Time,
         /// How many more at most. Default: 1.
         most: Count,
@@ -116,15 +116,15 @@ mapping! {
 mapping! {
     /// After failures requests fail at once, until some are let through to see.
     Breaker, "breaker", "{ failures: 5, open: 5s }", requires [open] {
-        /// So many failures in a row open it.
+        /// The number of failures in a row that open it.
         failures: Count,
         /// More than this share of failures opens it, from 0 to 1.
         share: Plain,
-        /// Of so many last requests.
+        /// The number of last requests that the share is of.
         of: Count,
         /// How long it is open.
         open: Time,
-        /// So many requests at once are let through then, and so many successes close it. Default: 1.
+        /// The number of requests at once that are let through then, and of successes that close it. Default: 1.
         probes: Count,
     }
     schema { "oneOf": [{ "required": ["failures"] }, { "required": ["share", "of"] }] }

@@ -48,7 +48,7 @@ mapping! {
         balancer: Box<Balancing>,
         /// Where requests go: the name of a part under parts, a part, or a list of these.
         to: To,
-        /// Where requests go: so many servers, each with a queue of its own.
+        /// Where requests go: a number of servers, each with a queue of its own.
         pool: Pool,
         /// How long a request that failed still counts as outstanding for the balancer. Default: not at all.
         hold: Time,

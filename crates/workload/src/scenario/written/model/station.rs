@@ -21,7 +21,7 @@ mapping! {
     Cold, "cold", "{ factor: 2.4, requests: 4000 }", requires [factor, requests] {
         /// How much slower the first request is: 1 + factor.
         factor: Positive,
-        /// After so many requests the excess is down to 37 %.
+        /// The number of requests after which the excess is down to 37 %.
         requests: Count,
     }
 }

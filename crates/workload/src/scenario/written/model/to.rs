@@ -199,7 +199,7 @@ impl JsonSchema for Branch {
 /// Where a part leads: one or several.
 pub(in crate::scenario) type To = OneOrMany<Branch>;
 
-/// So many servers, each with a queue of its own: a station in as many copies.
+/// A number of servers, each with a queue of its own: a station in as many copies.
 #[derive(Debug)]
 pub(in crate::scenario) struct Pool(pub Box<ModelPart>);
 
@@ -251,7 +251,7 @@ impl JsonSchema for Pool {
         let mut schema = ModelPart::json_schema(generator);
         schema.insert(
             "description".to_owned(),
-            "So many servers, each with a queue of its own: a station in as many copies.".into(),
+            "A number of servers, each with a queue of its own: a station in as many copies.".into(),
         );
         schema.insert("required".to_owned(), json!(["service"]));
         if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
