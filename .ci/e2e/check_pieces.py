@@ -103,6 +103,22 @@ def known_gaps(tmp):
     expect(not (without.folder / "events.arrow").exists(), "a log without events has a table of them")
 
 
+@check("pieces: thresholds judge the first event and the gaps, by step too, and OpenMetrics has them; a search refuses them")
+def judged(tmp):
+    metrics = tmp / "metrics.txt"
+    demands = [("first_event: p(50)<1s", "passed"), ("event_gap{step:request}: avg<8ms", "crossed")]
+    flags = [word for text, _ in demands for word in ("--threshold", text)]
+    with BadServer(in_five) as server:
+        ended = run(server.url, *LOAD, *flags, "--output", f"openmetrics={metrics}", tmp=tmp).exits(99)
+        refused = headway("search", server.url, "--stream", "chunks", "--threshold", "first_event: p(50)<1s", cwd=tmp).exits(2)
+    contains(refused.err, "first_event", "the search's refusal")
+    found = ended.summary["thresholds"]
+    equal([row["outcome"] for row in found], [outcome for _, outcome in demands], "outcomes")
+    equal(found[0]["value"], ended.summary["events"]["first"]["p50"], "the first event")
+    for family in ("headway_first_event_time", "headway_event_gap_time"):
+        contains(metrics.read_text(), f"{family}_quantile_seconds", "OpenMetrics")
+
+
 @check("pieces: shards that are merged have the events of all, and the numbers of what stands in the merged table")
 def shards(tmp):
     with BadServer(in_five) as server:

@@ -345,6 +345,7 @@ impl Analysis {
             Vouch::default(),
             self.setup.tolerances.unsent,
         );
+        let sight = sight.with_events(&self.events);
         self.thresholds.crossed(&sight, now, now - self.measured.start)
     }
 }

@@ -204,7 +204,7 @@ impl Analysis {
         let simulated = summary.source == summary::Source::Sim;
         for metric in Metric::all() {
             if let Some(why) = metric.not_simulated.filter(|_| simulated) {
-                if !matches!(metric.block, Block::More) {
+                if !matches!(metric.block, Block::More | Block::Part(..)) {
                     missing.insert(metric.path(), why().into());
                 }
                 continue;
@@ -437,6 +437,7 @@ impl Analysis {
             .with_ends(known, summary.vouch(), tolerances.unsent)
             .with_effect(effect)
             .with_timeout(timeout)
+            .with_events(&self.events)
             .of_simulation(facts.source == summary::Source::Sim);
         let cut_short = summary.measured.interrupted;
         summary.thresholds = self.thresholds.results(&sight, cut_short, &mut summary.not_computed);

@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: anything for a run without events, which allocates nothing here; records.
 
+use crate::metric::EventTime;
 use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
 use crate::summary::{EventNumbers, Events, NotComputed};
@@ -69,15 +70,23 @@ impl EventsKept {
             .map(|(_, kept)| kept)
     }
 
+    /// That time, of that step or of all; nanoseconds, of `filled` complete segments.
+    pub fn sample(&self, time: EventTime, step: Option<usize>, filled: usize) -> Sample {
+        match time {
+            EventTime::First => self.first(step, filled),
+            EventTime::Gap => self.gap(step, filled),
+        }
+    }
+
     /// From when a request was due to its first event: of that step, or of all; nanoseconds, of `filled` complete segments.
-    pub fn first(&self, step: Option<usize>, filled: usize) -> Sample {
+    fn first(&self, step: Option<usize>, filled: usize) -> Sample {
         let observed: Vec<&Strata> = self.of(step).map(|kept| &kept.first).collect();
         let given_up: Vec<&Strata> = self.of(step).map(|kept| &kept.given_up).collect();
         Sample::new(&observed, &given_up, filled)
     }
 
     /// From an event to the next of the same request: of that step, or of all; nanoseconds, of `filled` complete segments.
-    pub fn gap(&self, step: Option<usize>, filled: usize) -> Sample {
+    fn gap(&self, step: Option<usize>, filled: usize) -> Sample {
         let observed: Vec<&Strata> = self.of(step).map(|kept| &kept.gaps).collect();
         Sample::new(&observed, &[], filled)
     }

@@ -76,6 +76,8 @@ pub enum Taken {
     },
     /// A value of each request that was sent, by this function.
     Row(fn(&Record) -> Observation),
+    /// Of the events of responses.
+    Event(EventTime),
     /// Of each start that found a connection: how late it was.
     Lag,
     /// Of each request: how long it was held back.
@@ -86,6 +88,15 @@ pub enum Taken {
     Starts,
     /// Counts responses.
     Responses,
+}
+
+/// A time of the events of responses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EventTime {
+    /// From when a request was due to its first event; of a request that ended without one it is censored.
+    First,
+    /// From an event to the next of the same response.
+    Gap,
 }
 
 /// What a row tells of a metric, in whole nanoseconds or bytes.
@@ -119,6 +130,8 @@ pub enum Delays {
 pub enum Block {
     /// In a field of its own.
     Field(fn(&mut Summary) -> &mut Spread, fn(&Summary) -> &Spread),
+    /// In a part of the document that loads without events do not have: its path, and where it is.
+    Part(&'static str, fn(&mut Summary) -> Option<&mut Spread>, fn(&Summary) -> Option<&Spread>),
     /// In a field of its own, as a tail.
     Tail(fn(&Summary) -> &Tail),
     /// In [`Summary::metrics`], where it was observed.
@@ -222,7 +235,7 @@ impl Metric {
 
     /// Whether its values are kept by segment of the run, so that its numbers have intervals.
     pub fn has_intervals(self) -> bool {
-        matches!(self.taken, Taken::Response { .. } | Taken::Row(_))
+        matches!(self.taken, Taken::Response { .. } | Taken::Row(_) | Taken::Event(_))
     }
 
     /// Whether it is a time whose numbers have intervals.
@@ -265,6 +278,7 @@ impl Metric {
     pub fn path(self) -> String {
         match self.block {
             Block::More => format!("metrics.{}", self.name),
+            Block::Part(path, ..) => path.to_owned(),
             _ => self.name.to_owned(),
         }
     }
@@ -324,6 +338,7 @@ impl Summary {
     pub fn spread(&self, metric: Metric) -> Option<&Spread> {
         match metric.block {
             Block::Field(_, field) => Some(field(self)),
+            Block::Part(_, _, part) => part(self),
             Block::More => self.metrics.get(metric.name),
             Block::Tail(_) | Block::Counts => None,
         }
@@ -333,19 +348,20 @@ impl Summary {
     pub(crate) fn spread_mut(&mut self, metric: Metric) -> Option<&mut Spread> {
         match metric.block {
             Block::Field(field, _) => Some(field(self)),
+            Block::Part(_, part, _) => part(self),
             Block::More => self.metrics.get_mut(metric.name),
             Block::Tail(_) | Block::Counts => None,
         }
     }
 
-    /// Sets the block of a metric, one of [`Summary::metrics`] where it was observed.
+    /// Sets the block of a metric, one of [`Summary::metrics`] where it was observed. Parts are set as a whole.
     pub(crate) fn set_spread(&mut self, metric: Metric, spread: Spread) {
         match metric.block {
             Block::Field(field, _) => *field(self) = spread,
             Block::More if spread.n > 0 => {
                 self.metrics.insert(metric.name.to_owned(), spread);
             }
-            Block::More | Block::Tail(_) | Block::Counts => {}
+            Block::More | Block::Part(..) | Block::Tail(_) | Block::Counts => {}
         }
     }
 

@@ -1,17 +1,19 @@
 //! The rows of the registry.
 
-use super::{Block, Definition, Delays, Observation, Of, Shown, Taken};
+use super::{Block, Definition, Delays, EventTime, Observation, Of, Shown, Taken};
 use crate::summary::ThresholdUnit::{Bytes, PerSecond, Seconds, Share};
 use crate::summary::Why;
 use headway_base::{Outcome, Record};
 
 /// Every row, in the order in which they are shown.
-pub(super) static ALL: [&Definition; 11] = [
+pub(super) static ALL: [&Definition; 13] = [
     &RESPONSE,
     &RESPONSE_OK,
     &SERVICE,
     &FIRST_BYTE,
     &CONNECT,
+    &FIRST_EVENT,
+    &EVENT_GAP,
     &LAG,
     &BLOCKED,
     &BYTES,
@@ -90,6 +92,35 @@ static CONNECT: Definition = Definition {
     not_simulated: Some(|| Why::NoConnecting),
     shown: Shown { column: Some(("connect", 0, 0)), reasons: false, family: Some("connect_time") },
     ..TIME
+};
+
+static FIRST_EVENT: Definition = Definition {
+    name: "first_event",
+    about: "Time from when a request was due to the first event of its response",
+    of: Of::Event,
+    taken: Taken::Event(EventTime::First),
+    block: Block::Part(
+        "events.first",
+        |s| s.events.as_mut().map(|events| &mut events.all.first),
+        |s| s.events.as_ref().map(|events| &events.all.first),
+    ),
+    not_simulated: Some(|| Why::NoEvents),
+    compared: false,
+    shown: Shown { family: Some("first_event_time"), ..NOWHERE },
+    ..TIME
+};
+
+static EVENT_GAP: Definition = Definition {
+    name: "event_gap",
+    about: "Time from an event of a response to its next",
+    taken: Taken::Event(EventTime::Gap),
+    block: Block::Part(
+        "events.gap",
+        |s| s.events.as_mut().map(|events| &mut events.all.gap),
+        |s| s.events.as_ref().map(|events| &events.all.gap),
+    ),
+    shown: Shown { family: Some("event_gap_time"), ..NOWHERE },
+    ..FIRST_EVENT
 };
 
 static LAG: Definition = Definition {

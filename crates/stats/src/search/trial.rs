@@ -67,6 +67,7 @@ impl Criterion {
         }
         let metric = threshold.metric;
         let criterion = match (metric.taken, threshold.aggregate) {
+            (Taken::Event(_), _) => return Err(NoCriterion::Kind),
             (_, Aggregate::Percentile(p)) if metric.is_time() => {
                 Criterion { limit: Some(Nanos::from_secs_f64(threshold.limit)), share: 1.0 - p / 100.0 }
             }

@@ -213,6 +213,8 @@ pub enum Why {
     NoSizes,
     /// Connections of a simulation stand at once.
     NoConnecting,
+    /// Responses of a simulation have no events.
+    NoEvents,
     /// A rule is not for this kind of workload.
     OtherWorkload,
     /// Of lateness: what it did to the numbers is judged instead (`effect`).

@@ -25,7 +25,7 @@ pub fn of_summary(threshold: &Threshold, summary: &Summary) -> Option<ThresholdR
     }
     let aggregate = threshold.aggregate;
     match threshold.metric.taken {
-        Taken::Response { .. } | Taken::Row(_) | Taken::Lag | Taken::Blocked => {
+        Taken::Response { .. } | Taken::Row(_) | Taken::Event(_) | Taken::Lag | Taken::Blocked => {
             match threshold.metric.block {
                 Block::Tail(tail) => of_tail(&mut result, tail(summary), aggregate)?,
                 // What is not there was not observed.

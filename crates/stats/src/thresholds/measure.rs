@@ -11,6 +11,7 @@ use crate::arrivals::ArrivalsKept;
 use crate::cells::{Cells, Fine};
 use crate::delays::Ended;
 use crate::effect::Found;
+use crate::events::EventsKept;
 use crate::intervals;
 use crate::metric::{Taken, threshold_interval};
 use crate::requests::Requests;
@@ -53,6 +54,8 @@ pub(crate) struct MetricsView<'a> {
     timeout: Option<Nanos>,
     /// Whether the run is a simulation, which does not have every metric.
     simulated: bool,
+    /// The events of its responses.
+    events: Option<&'a EventsKept>,
 }
 
 impl<'a> MetricsView<'a> {
@@ -75,6 +78,7 @@ impl<'a> MetricsView<'a> {
             tolerated: 1.0,
             timeout: None,
             simulated: false,
+            events: None,
         }
     }
 
@@ -91,6 +95,11 @@ impl<'a> MetricsView<'a> {
     /// With the time after which a request without a response fails.
     pub fn with_timeout(self, timeout: Option<Nanos>) -> MetricsView<'a> {
         MetricsView { timeout, ..self }
+    }
+
+    /// With the events of responses.
+    pub fn with_events(self, events: &'a EventsKept) -> MetricsView<'a> {
+        MetricsView { events: Some(events), ..self }
     }
 
     /// Of a simulation, if it is one.
@@ -269,10 +278,14 @@ impl Thresholds {
             Taken::Lag => whole(&sight.arrivals.lag, threshold.aggregate),
             Taken::Blocked => whole(&requests.blocked, threshold.aggregate),
             Taken::Responses => Statistic::plain(None, 0),
-            Taken::Response { .. } | Taken::Row(_) => {
+            Taken::Response { .. } | Taken::Row(_) | Taken::Event(_) => {
+                let laid_out = || match metric.taken {
+                    Taken::Event(time) => sight.events.map(|events| events.sample(time, step, sight.filled)),
+                    _ => requests.sample(metric, sight.filled),
+                };
                 let sample = match samples.entry((metric.name, step)) {
                     Entry::Occupied(laid) => laid.into_mut(),
-                    Entry::Vacant(place) => match requests.sample(metric, sight.filled) {
+                    Entry::Vacant(place) => match laid_out() {
                         Some(laid) => place.insert(laid),
                         None => return Statistic::plain(None, 0),
                     },

@@ -6,6 +6,7 @@ mod coarse;
 mod comparison;
 mod coverage;
 mod effect;
+mod events;
 mod false_findings;
 mod goldens;
 mod lateness;
