@@ -198,6 +198,11 @@ impl Redactor {
         Cleared::passed(self.hide(text))
     }
 
+    /// A text that came from elsewhere, as [`hide_foreign`](Redactor::hide_foreign) has it, as text that may be written.
+    pub fn clear_foreign(&self, text: &str) -> Cleared {
+        Cleared::passed(self.hide_foreign(text))
+    }
+
     /// A URL, as [`hide_url`](Redactor::hide_url) has it, as text that may be written.
     pub fn clear_url(&self, url: &str) -> Cleared {
         Cleared::passed(self.hide_url(url))

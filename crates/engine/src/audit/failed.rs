@@ -3,6 +3,7 @@
 use super::first_pass::Read;
 use headway_base::{Nanos, Outcome, Record};
 use headway_stats::summary::{Audit, FailureKind, MOST_FAILURES};
+use headway_workload::redact::Redactor;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -36,7 +37,7 @@ impl Failed {
         let kind = |((outcome, status, message), seen): ((Outcome, u16, u32), Seen)| FailureKind {
             outcome: outcome.name().to_owned(),
             status,
-            message: read.message_of(message).unwrap_or_default().to_owned(),
+            message: Redactor::default().clear_foreign(read.message_of(message).unwrap_or_default()),
             n: seen.n,
             first_s: seen.first.as_secs_f64(),
             last_s: seen.last.as_secs_f64(),

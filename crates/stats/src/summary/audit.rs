@@ -5,6 +5,7 @@
 
 use super::known::known;
 use super::{FindingId, LoadVerdict, Pattern, StampsHow, Stated, Text};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// The audit's block.
@@ -121,7 +122,7 @@ pub struct FailureKind {
     /// Status code; 0 without one.
     pub status: u16,
     /// What the tool says of them; empty where it says nothing.
-    pub message: String,
+    pub message: Cleared,
     /// How many.
     pub n: u64,
     /// Seconds from the first start of all rows to the start of the first of them.
@@ -184,7 +185,7 @@ pub struct UnreadableRow {
     /// Its line, from 1.
     pub line: u64,
     /// What stands there, shortened.
-    pub found: String,
+    pub found: Cleared,
     /// What was expected.
     pub expected: String,
 }
