@@ -145,7 +145,7 @@ fn the_table_is_the_same_everywhere() {
     let help = words(&help());
     let text = read("docs/exit-codes.md");
     for (code, meaning) in TABLE {
-        assert!(text.contains(&format!("| {code} | {meaning} |")), "{code} {meaning}");
+        assert!(text.contains(&format!("- **{code}**: {meaning}\n")), "{code} {meaning}");
         assert!(help.contains(&format!("{code} {meaning}")), "{code}");
     }
     assert!(text.contains(&order()));

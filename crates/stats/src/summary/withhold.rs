@@ -113,9 +113,10 @@ fn withhold_of(
 }
 
 fn take(interval: &mut Option<Interval>, path: &str, reason: &Why, not_computed: &mut NotComputed) {
-    // An end beyond what was seen follows from what keeps all intervals back.
-    let open =
-        not_computed.get(path).is_some_and(|stated| matches!(stated.why, Why::EndBeyondLargest { .. }));
+    // An end beyond what was seen, and too few that are independent, follow from what keeps all intervals back.
+    let open = not_computed.get(path).is_some_and(|stated| {
+        matches!(stated.why, Why::EndBeyondLargest { .. } | Why::FewIndependent { .. })
+    });
     if interval.take().is_some() || open {
         not_computed.insert(path.into(), reason.clone().into());
     }
