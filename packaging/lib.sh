@@ -38,10 +38,18 @@ if [ "$ARCHITECTURE" != "$HERE" ]; then
 fi
 # A binary that needs no library of the system: with --target, so that what runs while it compiles is not linked like it.
 export RUSTFLAGS='-C target-feature=+crt-static'
+# At a fixed address: the table of places to mend when a program is loaded elsewhere takes 2 MB. Only the last crate is told, which is what
+# the linker goes by.
+readonly LINK=(-C relocation-model=static)
 
-# binary FILE: the one binary of all packages, stripped.
+# build PLATFORM: the one binary of all packages, into the target folder of that platform.
+build() {
+    cargo rustc --package headway-cli --bin headway --release --locked --features full --target "$1" -- "${LINK[@]}"
+}
+
+# binary FILE: that binary for the architecture that was asked for, stripped.
 binary() {
-    cargo build --release --locked --features full --target "$PLATFORM"
+    build "$PLATFORM"
     "${CROSS}strip" -o "$1" "$TARGET/$PLATFORM/release/headway"
 }
 
