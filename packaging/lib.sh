@@ -38,8 +38,8 @@ if [ "$ARCHITECTURE" != "$HERE" ]; then
 fi
 # A binary that needs no library of the system: with --target, so that what runs while it compiles is not linked like it.
 export RUSTFLAGS='-C target-feature=+crt-static'
-# At a fixed address: the table of places to mend when a program is loaded elsewhere takes 2 MB. Only the last crate is told, which is what
-# the linker goes by.
+# Linked at a fixed address: the relocations of a static binary that may be loaded anywhere take 2 MB. It is a flag of the last crate alone,
+# which the linker goes by; decision 033 says what is given up.
 readonly LINK=(-C relocation-model=static)
 
 # build PLATFORM: the one binary of all packages, into the target folder of that platform.
