@@ -38,10 +38,18 @@ if [ "$ARCHITECTURE" != "$HERE" ]; then
 fi
 # A binary that needs no library of the system: with --target, so that what runs while it compiles is not linked like it.
 export RUSTFLAGS='-C target-feature=+crt-static'
+# Linked at a fixed address: the relocations of a static binary that may be loaded anywhere take 2 MB. It is a flag of the last crate alone,
+# which the linker goes by; decision 033 says what is given up.
+readonly LINK=(-C relocation-model=static)
 
-# binary FILE: the one binary of all packages, stripped.
+# build PLATFORM: the one binary of all packages, into the target folder of that platform.
+build() {
+    cargo rustc --package headway-cli --bin headway --release --locked --features full --target "$1" -- "${LINK[@]}"
+}
+
+# binary FILE: that binary for the architecture that was asked for, stripped.
 binary() {
-    cargo build --release --locked --features full --target "$PLATFORM"
+    build "$PLATFORM"
     "${CROSS}strip" -o "$1" "$TARGET/$PLATFORM/release/headway"
 }
 
