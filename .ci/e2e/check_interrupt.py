@@ -1,9 +1,10 @@
 """Ctrl-C: once stops sending and waits for answers, twice ends at once; the report is written both times."""
 
+import json
 import signal
 import time
 
-from harness import Serve, check, conserved, contains, equal, expect, finding, finding_ids, flat, planned, start_run
+from harness import Serve, check, conserved, contains, equal, expect, finding, finding_ids, flat, headway, planned, start_run
 
 LOAD = ["-R", "50", "-d", "60s", "--seed", "3"]
 
@@ -29,6 +30,12 @@ def stopped_once(tmp, number):
     contains(flat(ended.out), "cut short", "the report")
     files = sorted(p.name for p in ended.folder.iterdir())
     equal(files, ["plan.json", "records.arrow", "report.html", "summary.json"], "files of the run folder")
+    # The log was closed in order, and its plan goes on: read again, the run ends where it was stopped.
+    again = tmp / "again.json"
+    headway("report", ended.folder, "--recompute", "--json", again, cwd=tmp)
+    found = json.loads(again.read_text())
+    equal(found["measured"], summary["measured"], "measured, recomputed")
+    equal(found["rate"]["started"], summary["rate"]["started"], "requests per second, recomputed")
 
 
 @check("interrupt: Ctrl-C once: exit 130, sending stops, what is in flight is answered, the report is whole")

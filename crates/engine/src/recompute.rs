@@ -27,6 +27,15 @@ pub struct Told {
     pub reasons: Vec<FailureReasons>,
     /// What a merge found of the shards.
     pub shards: Vec<ShardCoverage>,
+    /// When the run was stopped before its plan had ended, from the plan's zero: a log that was closed in order does not tell.
+    pub stopped_at: Option<Nanos>,
+}
+
+impl Told {
+    /// When the run of that summary was stopped, if it was.
+    pub fn stopped(summary: &Summary) -> Option<Nanos> {
+        summary.measured.interrupted.then(|| Nanos::from_secs_f64(summary.measured.to_s))
+    }
 }
 
 /// The summary of the records in `log`, held to `thresholds`; `told` is what is known from elsewhere.
@@ -133,7 +142,7 @@ impl Recomputed {
         let Recomputed { manifest, plan, workers, analysis, .. } = self;
         let last = workers.last_done;
         let facts = Facts {
-            interrupted_at: (!whole && last < plan.end()).then_some(last),
+            interrupted_at: told.stopped_at.or((!whole && last < plan.end()).then_some(last)),
             generator: told.generator,
             ..manifest.facts(manifest.source())
         };

@@ -62,10 +62,17 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         // Why requests failed is in no log, and what a merge found of the shards in none of the merged one.
         let before = if stored.is_file() { summary_of(&args.run).ok() } else { None };
         let of = |summary: Summary| {
-            (vec![summary.failure_reasons], summary.shards, summary.generator.unwrap_or_default().stalls)
+            let stopped_at = Told::stopped(&summary);
+            let stalls = summary.generator.unwrap_or_default().stalls;
+            Told {
+                reasons: vec![summary.failure_reasons],
+                shards: summary.shards,
+                stalls,
+                stopped_at,
+                ..Told::default()
+            }
         };
-        let (reasons, shards, stalls) = before.map(of).unwrap_or_default();
-        let told = Told { reasons, shards, stalls, ..Told::default() };
+        let told = before.map(of).unwrap_or_default();
         (recompute(&run.records(), document, thresholds, told)?, run.path().to_owned())
     };
     show_percentiles(&mut summary, &args.show.percentiles, &folder).map_err(Failure::usage)?;
@@ -151,7 +158,8 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
         let run = RunFolder::open(run)?;
         let document = Manifest::read(&run.plan())?;
         let stalls = summary.generator.as_ref().map_or(Vec::new(), |generator| generator.stalls.clone());
-        let fresh = recompute(&run.records(), document, asked.to_vec(), Told { stalls, ..Told::default() })?;
+        let told = Told { stalls, stopped_at: Told::stopped(summary), ..Told::default() };
+        let fresh = recompute(&run.records(), document, asked.to_vec(), told)?;
         let missing = fresh.not_computed.into_iter().filter(|(path, _)| path.starts_with("thresholds."));
         summary.not_computed.extend(missing);
         summary.thresholds = fresh.thresholds;
