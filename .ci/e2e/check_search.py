@@ -264,8 +264,8 @@ def refusals(tmp):
     for arguments, words in [
         ([both, "--sim", "--threshold", "p(99)<100"], "write `arrive:` for every group"),
         ([url], "a search needs a threshold"),
-        ([url, "--threshold", "avg<5ms"], "a percentile of response"),
-        ([url, "--threshold", "started: rate>5"], "a percentile of response"),
+        ([url, "--threshold", "avg<5ms"], "a percentile of a time"),
+        ([url, "--threshold", "started: rate>5"], "a percentile of a time"),
         ([url, "--threshold", "nonsense: p(99)<5"], "nonsense"),
         ([url, "--threshold", "p(99)<100", "-R", "50"], "--from and --to"),
         ([url, "--threshold", "p(99)<100", "-d", "10s"], "--budget"),
