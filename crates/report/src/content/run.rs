@@ -51,11 +51,14 @@ pub(crate) fn times(summary: &Summary) -> Section {
             continue;
         };
         let block = if metric.shown.reasons { metric.name } else { "" };
-        let (show, range): (fn(f64) -> String, fn(Interval, bool) -> String) = match metric.unit {
-            ThresholdUnit::Bytes => (size, |[low, high], _| format!("{} to {}", size(low), size(high))),
-            _ => (time, interval_cell),
+        let quantity = match metric.unit {
+            ThresholdUnit::Bytes => {
+                let range = |[low, high]: Interval, _| format!("{} to {}", size(low), size(high));
+                Quantity { block, spread, show: size, range }
+            }
+            _ => Quantity { block, spread, show: time, range: interval_cell },
         };
-        all.push((column(title, width, intervals), Quantity { block, spread, show, range }));
+        all.push((column(title, width, intervals), quantity));
         if metric == Metric::RESPONSE {
             all.extend(least.iter().map(|least| of_time("less own delays", least)));
             let split = words::split(summary).into_iter().flatten();

@@ -361,7 +361,7 @@ fn a_comparison_widens_by_what_the_generators_did() {
         let number = |row: &Row| {
             let measured = row.other.value?;
             let undisturbed = [measured / 1.3, measured];
-            Some(NumberEffect { number: row.of.clone(), measured, undisturbed, ..NumberEffect::default() })
+            Some(NumberEffect { number: row.of, measured, undisturbed, ..NumberEffect::default() })
         };
         let of_time = |row: &&Row| row.of.key() != "rate" && row.of.key() != "failed";
         let numbers = rows.iter().filter(of_time).filter_map(number).collect();
