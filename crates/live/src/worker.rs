@@ -182,7 +182,7 @@ pub(crate) struct Worker<'a, S> {
     unread: Short,
     /// When what is handled now reached this machine, as far as that is known.
     heard: Nanos,
-    /// Events that a piece of a body ended, until they are told.
+    /// Events that a piece of a body ended, before they go to the client.
     found: Vec<Found>,
 }
 

@@ -45,7 +45,7 @@ fn keys(node: &Value) -> BTreeMap<&str, Vec<&Value>> {
     found
 }
 
-/// What a key is for, in one sentence of each of its forms, which are told apart by their names.
+/// What a key is for: one sentence for each of its forms, each with the name of the form.
 fn about(forms: &[&Value]) -> String {
     let say = |form: &Value| {
         let about = as_markdown(form["description"].as_str().unwrap_or_default());

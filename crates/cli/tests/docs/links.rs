@@ -126,7 +126,7 @@ const DERIVED: [&str; 3] = ["docs/flags.md", "docs/keys.md", "docs/reference.md"
 /// Words outside of blocks of code in all pages but those, what was measured, and decisions. It may fall.
 const WORDS: usize = 39_400;
 
-/// A book that nobody reads to its end has no answers: what is measured goes to `docs/measured`, and a new page takes from an old one.
+/// The book has a limit: what is measured goes to `docs/measured`, and a new page takes words from an old one.
 #[test]
 fn the_book_is_no_longer_than_it_is() {
     let apart = |path: &Path| {
