@@ -360,8 +360,8 @@ mod tests {
         );
         check(
             "x: p(9)<1",
-            "1: 'x' is no metric; write one of response, response_ok, service, first_byte, connect, lag, blocked, bytes, \
-             failed, started, rate",
+            "1: 'x' is no metric; write one of response, response_ok, service, first_byte, connect, first_event, event_gap, \
+             lag, blocked, bytes, failed, started, rate",
         );
         check(
             "p(99)=100",
