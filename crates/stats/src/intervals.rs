@@ -88,6 +88,31 @@ pub(crate) fn ratio_error(segments: &[(f64, f64)], fewest: usize) -> Option<(f64
     Some(((squares / (b * (b - 1)) as f64).sqrt() / size, b - 1))
 }
 
+/// The correlation of neighbouring segments from which on they are taken to hang together: that of 20 independent ones is 0 on average, with a
+/// standard deviation of 0.22.
+const LINKED: f64 = 0.1;
+
+/// The largest that is allowed for: what 20 segments tell of a larger one is too little.
+const MOST_LINKED: f64 = 0.8;
+
+/// By what factor the standard error of a ratio is to be enlarged, from (numerator, denominator) of segments in the order of time: that of a mean
+/// of values which follow each other as in an autoregression of order one, with the correlation of neighbours (Bartlett 1946; its bias, about
+/// -1/n, is put right). Segments that are short against what they measure look alike: those of a queue at 0.95 which was seen for 20 relaxation
+/// times had intervals of the mean that held in 88 %, and hold in 92 % with it. 1 of too few segments.
+pub(crate) fn linked(segments: &[(f64, f64)]) -> f64 {
+    let (top, bottom) = segments.iter().fold((0.0, 0.0), |a, s| (a.0 + s.0, a.1 + s.1));
+    let off: Vec<f64> = segments.iter().map(|s| s.0 - top / bottom * s.1).collect();
+    let squares: f64 = off.iter().map(|d| d * d).sum();
+    if segments.len() < FEWEST_SKEWED || !(bottom > 0.0 && squares > 0.0) {
+        return 1.0;
+    }
+    let neighbours: f64 = off.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    match neighbours / squares + 1.0 / segments.len() as f64 {
+        r if r < LINKED => 1.0,
+        r => ((1.0 + r.min(MOST_LINKED)) / (1.0 - r.min(MOST_LINKED))).sqrt(),
+    }
+}
+
 /// Fewest values whose skewness is allowed for in a mean: that of fewer says little.
 const FEWEST_SKEWED: usize = 10;
 

@@ -15,13 +15,15 @@
 //! it holds the truth more often than in 95 %.
 
 use crate::cells::{Cells, Segment};
-use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_error, ratio_interval, share, t975};
+use crate::intervals::{
+    FEWEST_SEGMENTS, SEGMENTS, astride, linked, ratio_error, ratio_interval, share, t975,
+};
 use crate::moments::Sums;
 use crate::pattern::rounded_up;
 use crate::steady::{Bucket, FAR, Known, NEAREST, doubtful};
 use crate::summary::{
     CurvePoint, HistogramBin, Interval, NotComputed, Percentile, PowerLaw, ResponseBucket, Spread, Why,
-    percentile_key,
+    mean_is_lower_bound, percentile_key,
 };
 use crate::tail::power_law;
 use std::sync::OnceLock;
@@ -261,11 +263,18 @@ impl Sample {
         low.zip(high).filter(|(low, _)| *low > 0.0).map(|(low, high)| (high / low).ln() / 2.0)
     }
 
-    /// Share of observations up to `x`, and so many standard errors of it (95 % where none is given).
-    fn share_up_to(&self, x: u64, errors: Option<f64>) -> Option<(f64, f64)> {
-        let (error, degrees) = ratio_error(&self.up_to(x), FEWEST_SEGMENTS)?;
-        let half = error * errors.unwrap_or_else(|| t975(degrees));
-        Some((self.low.up_to(x) as f64 / self.n() as f64, half))
+    /// Share of observations up to `x`, and so many standard errors of it.
+    fn share_up_to(&self, x: u64, errors: f64) -> Option<(f64, f64)> {
+        let (error, _) = ratio_error(&self.up_to(x), FEWEST_SEGMENTS)?;
+        Some((self.low.up_to(x) as f64 / self.n() as f64, error * errors))
+    }
+
+    /// How many standard errors of a share about a quantile 95 % takes. The median tells of dependence what a far quantile does not, of which
+    /// few crowds were seen.
+    fn errors(&self, p: f64) -> f64 {
+        let factor = |p: f64| self.low(p).map_or(1.0, |x| linked(&self.up_to(x as u64)));
+        let filled = self.by_segment[..self.filled].iter().filter(|s| s.n() > 0).count();
+        t975(filled.saturating_sub(1)) * factor(p).max(factor(0.5))
     }
 
     /// The interval of a quantile in the unit of the histogram, and whether it is stepped; or why there is none.
@@ -289,8 +298,12 @@ impl Sample {
         }
         let cells: Vec<u64> = self.low.iter().map(|c| c.low).collect();
         // A comparison has an allowance of its own (`comparison::numbers`).
-        let doubt = match errors {
-            None if 1.0 - p <= FAR + 1e-9 => Some(self.doubt(p).ok_or(Why::EndBeyondLargest { n })?),
+        let (errors, of_comparison) = match errors {
+            Some(errors) => (errors, true),
+            None => (self.errors(p), false),
+        };
+        let doubt = match of_comparison {
+            false if 1.0 - p <= FAR + 1e-9 => Some(self.doubt(p, errors).ok_or(Why::EndBeyondLargest { n })?),
             _ => None,
         };
         let [low, high] = astride(p, &cells, doubt, |&cell| self.share_up_to(cell, errors));
@@ -317,11 +330,11 @@ impl Sample {
 
     /// Shares beyond that may be those of chance where 1 - p is the true one: told from a level at which five times as many lie beyond, since what
     /// lies beyond comes in crowds of which few were seen ([`doubtful`]). None where no end could be told.
-    fn doubt(&self, p: f64) -> Option<Interval> {
+    fn doubt(&self, p: f64, errors: f64) -> Option<Interval> {
         let q = 1.0 - p;
         let place = ((1.0 - (NEARER * q).min(NEAREST)) * self.n() as f64).ceil() as u64;
         let level = self.low.nth(place.saturating_sub(1))?;
-        let (share, half) = self.share_up_to(level, None)?;
+        let (share, half) = self.share_up_to(level, errors)?;
         let filled = self.by_segment[..self.filled].iter().filter(|s| s.n() > 0).count();
         let independent = |q: f64| t975(filled - 1) * ((1.0 - q) / (q * self.n() as f64)).sqrt();
         let beyond = 1.0 - share;
@@ -352,11 +365,16 @@ impl Sample {
     /// The same with that many standard errors on either side, in place of those of 95 %.
     pub fn mean_interval_of(&self, mean: f64, errors: Option<f64>) -> Result<Interval, Why> {
         self.too_few()?;
+        if mean_is_lower_bound(self.censored, self.n()) {
+            return Err(Why::MeanGivenUp { given_up: self.censored, of: self.n() });
+        }
         if let Some(tail) = self.tail() {
             return Err(Why::power_law(&tail));
         }
-        let [low, high] =
-            ratio_interval(&self.totals(), FEWEST_SEGMENTS, errors).ok_or(Why::EmptySegments)?;
+        let totals = self.totals();
+        let filled = totals.iter().filter(|s| s.1 > 0.0).count();
+        let errors = errors.unwrap_or_else(|| t975(filled.saturating_sub(1)) * linked(&totals));
+        let [low, high] = ratio_interval(&totals, FEWEST_SEGMENTS, Some(errors)).ok_or(Why::EmptySegments)?;
         // The mean is of all, the interval of the segments that are complete. No time and no size is negative.
         let complete = self.totals().iter().fold((0.0, 0.0), |a, s| (a.0 + s.0, a.1 + s.1));
         let moved = mean - complete.0 / complete.1;

@@ -6,15 +6,12 @@
 
 use super::order::How;
 use headway_stats::steady::Histogram;
+use headway_stats::summary::mean_is_lower_bound;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A quantile is exact if censored times, as long as can be, would move it by no more than this share.
 const MOVED: f64 = 1.01;
-
-/// The mean of times of which no larger share is censored is told with its interval, as that of the time until the answer or
-/// until it was given up; of more it is a lower bound and nothing else. The same in a single run (`headway_stats::thresholds`).
-const CENSORED_MEAN: f64 = 0.01;
 
 /// Times in nanoseconds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -62,7 +59,7 @@ impl CensoredHistogram {
 
     /// Whether so many are without an answer that the mean is only a lower bound.
     pub fn mean_is_lower_bound(&self) -> bool {
-        self.censored() as f64 > CENSORED_MEAN * self.n() as f64
+        mean_is_lower_bound(self.censored(), self.n())
     }
 
     /// The greatest, in seconds, and whether it is a lower bound; none of nothing.

@@ -43,6 +43,9 @@ pub fn why(stated: &Stated<Why>) -> String {
         Why::EmptySegments => "too few segments hold observations".into(),
         Why::FewObservations { n } => format!("fewer than 30 observations (n = {n})"),
         Why::GivenUp => "lies among requests that were given up".into(),
+        Why::MeanGivenUp { given_up, of } => {
+            format!("a lower bound: {} of {} requests were given up", count(given_up), count(of))
+        }
         Why::BeyondLargest { n } => format!("beyond the largest observation (n = {})", count(n)),
         Why::EndBeyondLargest { n } => {
             format!("its upper end lies beyond the largest observation (n = {})", count(n))

@@ -5,7 +5,9 @@ use crate::intervals::{FEWEST_SEGMENTS, clopper_pearson_at, ratio_error, t975};
 use crate::metric::{Aggregate, Metric, NumberOf, Taken};
 use crate::responses::Sample;
 use crate::study::Point;
-use crate::summary::{CurvePoint, Interval, NotComputed, PERCENTILES, Stated, Summary, Why};
+use crate::summary::{
+    CurvePoint, Interval, NotComputed, PERCENTILES, Stated, Summary, Why, mean_is_lower_bound,
+};
 use std::collections::BTreeMap;
 
 /// A cell of the histogram that percentiles are read from is at most this share of its value wide.
@@ -276,7 +278,7 @@ fn of_times(times: &Sample, of: NumberOf) -> Number {
     match of.aggregate.quantile() {
         None => Number {
             value: times.mean().map(|mean| mean / unit),
-            lower_bound: times.censored() > 0 && times.censored() as f64 > 0.01 * n as f64,
+            lower_bound: mean_is_lower_bound(times.censored(), n),
             n,
             ..Number::default()
         },

@@ -320,6 +320,15 @@ pub struct Tail {
     pub lower_bound: LowerBounds,
 }
 
+/// A mean is a lower bound and has no interval where more than this share got no response. Of fewer it is that of the time until the
+/// response or until it was given up: one timeout in a million raises it by less than any limit is meant to tell apart.
+const CENSORED_MEAN: f64 = 0.01;
+
+/// Whether so many of `n` were given up that their mean is a lower bound.
+pub fn mean_is_lower_bound(censored: u64, n: u64) -> bool {
+    censored as f64 > CENSORED_MEAN * n as f64
+}
+
 /// A distribution: moments, percentiles and 95 % intervals that allow for dependence.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -109,6 +109,8 @@ pub enum Why {
     FewObservations { n: u64 },
     /// It lies among requests that were given up.
     GivenUp,
+    /// So many requests were given up that a mean is a lower bound.
+    MeanGivenUp { given_up: u64, of: u64 },
     /// It lies beyond the largest observation.
     BeyondLargest { n: u64 },
     /// Its upper end lies beyond the largest observation.

@@ -1,13 +1,13 @@
 //! Thresholds judged on a document alone, where a run kept no records: only numbers that the document holds.
 
 use super::evaluate::judge;
-use super::measure::{CENSORED_MEAN, SURE};
+use super::measure::SURE;
 use super::{Aggregate, Threshold, Vouch};
 use crate::intervals::clopper_pearson_at;
 use crate::metric::{Block, Taken};
 use crate::summary::{
     Ends, GeneratorShare, LoadVerdict, Open, PERCENTILES, RuleId, RuleOutcome, Source, Spread, Summary, Tail,
-    ThresholdResult,
+    ThresholdResult, mean_is_lower_bound,
 };
 use headway_base::Outcome;
 
@@ -124,7 +124,7 @@ fn of_spread(result: &mut ThresholdResult, spread: &Spread, aggregate: Aggregate
         result.at_least = known.filter_map(|smaller| smaller.1).map(|[low, _]| low).reduce(f64::max);
     }
     result.lower_bound = match aggregate {
-        Aggregate::Mean => spread.censored as f64 > CENSORED_MEAN * spread.n as f64,
+        Aggregate::Mean => mean_is_lower_bound(spread.censored, spread.n),
         _ => spread.lower_bound.contains_key(&name),
     };
     Some(())

@@ -16,14 +16,12 @@ use crate::intervals;
 use crate::metric::{Taken, threshold_interval};
 use crate::requests::Requests;
 use crate::responses::Sample;
-use crate::summary::{Ends, Interval, NotComputed, Open, ThresholdOutcome, ThresholdResult, Why};
+use crate::summary::{
+    Ends, Interval, NotComputed, Open, ThresholdOutcome, ThresholdResult, Why, mean_is_lower_bound,
+};
 use headway_base::{Nanos, Record};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-
-/// A mean is a lower bound, as far as thresholds go, where more than this share of requests got no answer. One timeout in
-/// a million raises it by less than anybody's limit is meant to tell apart.
-pub(super) const CENSORED_MEAN: f64 = 0.01;
 
 /// The thresholds of a run and what they need.
 #[derive(Clone, Debug, Default)]
@@ -344,7 +342,7 @@ fn of_sample(sample: &Sample, aggregate: Aggregate, unit: f64) -> Statistic {
             let Some(mean) = sample.mean() else { return Statistic::plain(None, n) };
             Statistic {
                 value: Some(mean / unit),
-                lower_bound: sample.censored() as f64 > CENSORED_MEAN * n as f64,
+                lower_bound: mean_is_lower_bound(sample.censored(), n),
                 interval: Some(sample.mean_interval(mean).map(scaled)),
                 ends: None,
                 bounds: [None; 2],

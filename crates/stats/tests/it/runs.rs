@@ -151,6 +151,11 @@ fn requests_without_an_answer_make_lower_bounds() {
     assert_eq!(response.lower_bound.get("p95"), None);
     assert!(response.ci95.p99.is_none() && response.ci95.p95.is_some());
     assert_eq!(summary.not_computed["response.ci95.p99"].why, headway_stats::summary::Why::GivenUp);
+    assert!(response.ci95.mean.is_none() && summary.response_ok.ci95.mean.is_some());
+    assert!(matches!(
+        summary.not_computed["response.ci95.mean"].why,
+        headway_stats::summary::Why::MeanGivenUp { given_up: 150..250, of: 9_000.. }
+    ));
     assert!(summary.response_ok.lower_bound.is_empty() && summary.response_ok.p99 < Some(0.1));
     let Evidence::Run(Run::Censored { n, of: 10_000.., bounds }) = evidence(&summary, "censored") else {
         panic!("{:?}", summary.verdict.findings)
