@@ -76,6 +76,7 @@ impl Observer for Taking {
     fn batch(&mut self, batch: &Batch) {
         if let Some(observing) = &mut self.0 {
             batch.records.iter().for_each(|record| observing.push(record));
+            batch.events.iter().for_each(|event| observing.event(event));
         }
     }
 }

@@ -248,6 +248,12 @@ impl Metric {
         self.not_simulated.is_none()
     }
 
+    /// Why a simulation lacks it, one whose responses come in events if `events` holds.
+    pub fn not_in_simulation(self, events: bool) -> Option<Why> {
+        let there = events && matches!(self.taken, Taken::Event(_));
+        self.not_simulated.filter(|_| !there).map(|why| why())
+    }
+
     /// Whether a study keeps it.
     pub fn is_kept_by_studies(self) -> bool {
         matches!(self.taken, Taken::Response { .. } | Taken::Failures | Taken::Starts)

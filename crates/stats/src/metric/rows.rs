@@ -105,7 +105,6 @@ static FIRST_EVENT: Definition = Definition {
         |s| s.events.as_ref().map(|events| &events.all.first),
     ),
     not_simulated: Some(|| Why::NoEvents),
-    compared: false,
     shown: Shown { family: Some("first_event_time"), ..NOWHERE },
     ..TIME
 };
