@@ -110,6 +110,11 @@ impl Coming {
         Some(law.sample_time(&mut self.draws).max(Nanos::ZERO))
     }
 
+    /// Nothing more is to come.
+    pub fn end(&mut self) {
+        self.left = 0;
+    }
+
     /// Whether all have come.
     pub fn is_over(&self) -> bool {
         self.left == 0

@@ -653,6 +653,9 @@ pub struct ServeArgs {
     /// Size of the response body; with --state, the largest size of a list of items
     #[arg(long, default_value = "16", value_name = "SIZE", value_parser = parse_body_size)]
     pub body: u64,
+    /// Send good responses in pieces of --body each, after their service: gap=exp(20ms),count=5, and first=5ms until the first of them
+    #[arg(long, value_name = "LAWS", conflicts_with_all = ["udp", "capacity", "state"])]
+    pub events: Option<String>,
     /// Stateful mode: POST stores an item under the path; GET lists the items and takes --state-cost per item; GET or
     /// DELETE of PATH/ID addresses one
     #[arg(long)]
