@@ -103,7 +103,7 @@ def known_gaps(tmp):
     expect(not (without.folder / "events.arrow").exists(), "a log without events has a table of them")
 
 
-@check("pieces: thresholds judge the first event and the gaps, by step too, and OpenMetrics has them; a search refuses them")
+@check("pieces: thresholds judge the first event and the gaps, by step too, and OpenMetrics has them; a search wants a threshold on failures beside them")
 def judged(tmp):
     metrics = tmp / "metrics.txt"
     demands = [("first_event: p(50)<1s", "passed"), ("event_gap{step:request}: avg<8ms", "crossed")]
@@ -111,7 +111,7 @@ def judged(tmp):
     with BadServer(in_five) as server:
         ended = run(server.url, *LOAD, *flags, "--output", f"openmetrics={metrics}", tmp=tmp).exits(99)
         refused = headway("search", server.url, "--stream", "chunks", "--threshold", "first_event: p(50)<1s", cwd=tmp).exits(2)
-    contains(refused.err, "first_event", "the search's refusal")
+    contains(flat(refused.err), "failed: rate<1%", "the search's refusal")
     found = ended.summary["thresholds"]
     equal([row["outcome"] for row in found], [outcome for _, outcome in demands], "outcomes")
     equal(found[0]["value"], ended.summary["events"]["first"]["p50"], "the first event")

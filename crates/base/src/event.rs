@@ -89,10 +89,15 @@ impl ResponseEvent {
         (self.kind != EventKind::End && !self.before.is_some()).then(|| self.at - self.intended)
     }
 
-    /// Of any later event: how long after the one before it came.
+    /// Of any later event: how long after the one before it came; none of one that came with it, between which no time was measured.
     pub fn gap(&self) -> Option<Nanos> {
         let before = self.before.get().filter(|_| self.kind != EventKind::End)?;
-        Some(self.at - before)
+        Some(self.at - before).filter(|gap| *gap > Nanos::ZERO)
+    }
+
+    /// Whether it came in one read with the event before it, or has its stamp for another reason.
+    pub fn is_coalesced(&self) -> bool {
+        self.kind != EventKind::End && self.before.get() == Some(self.at)
     }
 
     /// Of a request that ended without an event: for how long it was waited for.
@@ -118,5 +123,9 @@ mod tests {
         assert_eq!(numbers(&later), (None, Some(Nanos(300)), None));
         assert_eq!(numbers(&none), (None, None, Some(Nanos(800))));
         assert_eq!(numbers(&end), (None, None, None));
+        // A piece with the stamp of the one before it came with that: no time was measured between them.
+        let with = ResponseEvent { at: Nanos(400), ..later };
+        assert_eq!((numbers(&with), with.is_coalesced()), ((None, None, None), true));
+        assert!([first, later, none, end].iter().all(|event| !event.is_coalesced()));
     }
 }

@@ -13,6 +13,7 @@ pub mod failure;
 pub mod fnv;
 pub mod lateness;
 pub mod machine;
+pub mod pieces;
 pub mod profile;
 pub mod random;
 pub mod rcode;

@@ -37,6 +37,8 @@ pub mod streams {
     pub const SERVICE: &str = "service";
     /// Which requests a calibrated server fails.
     pub const ERROR: &str = "error";
+    /// When the pieces of a response come.
+    pub const EVENT: &str = "event";
     /// Where within its grid step a coarse stamp is taken to lie.
     pub const DITHER: &str = "dither";
     /// Which values of a sequence a sample keeps.

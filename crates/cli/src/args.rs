@@ -422,7 +422,7 @@ pub struct RunArgs {
     /// Connect to this address for HOST:PORT, and do not look HOST up (repeatable); * is any host
     #[arg(help_heading = "Connections", long, value_name = "HOST:PORT:ADDR,...")]
     pub resolve: Vec<String>,
-    /// How long a response may take, from when its request was sent [default: 30s]
+    /// How long a response may take, from when its request was sent [default: 30s; 10min with --stream]
     #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub timeout: Option<Given<Nanos>>,
     /// How long a response that has begun may stand still before it has failed [default: 30s with --stream, else as long as it likes]
@@ -653,6 +653,9 @@ pub struct ServeArgs {
     /// Size of the response body; with --state, the largest size of a list of items
     #[arg(long, default_value = "16", value_name = "SIZE", value_parser = parse_body_size)]
     pub body: u64,
+    /// Send good responses in pieces of --body each, after their service: gap=exp(20ms),count=5, and first=5ms until the first of them
+    #[arg(long, value_name = "LAWS", conflicts_with_all = ["udp", "capacity", "state"])]
+    pub events: Option<String>,
     /// Stateful mode: POST stores an item under the path; GET lists the items and takes --state-cost per item; GET or
     /// DELETE of PATH/ID addresses one
     #[arg(long)]

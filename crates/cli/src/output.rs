@@ -141,6 +141,9 @@ fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
 fn export(log: &Path, to: &Path) -> Result<()> {
     let merged = headway_records::to_parquet(&[log.to_owned()], to, None, Limits::default())?;
     let _ = writeln!(io::stderr(), "headway: {} rows to {}", merged.rows, to.display());
+    if let Some((to, rows)) = merged.events {
+        let _ = writeln!(io::stderr(), "headway: {rows} rows of events to {}", to.display());
+    }
     Ok(())
 }
 

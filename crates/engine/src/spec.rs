@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 
 /// How long a response may take unless something else is asked for.
 pub const DEFAULT_TIMEOUT: Nanos = Nanos::from_secs(30);
+/// The same where a step has `stream:`: there it is standing still that counts.
+pub const DEFAULT_STREAM_TIMEOUT: Nanos = Nanos::from_secs(600);
 /// How long a connection may take unless something else is asked for.
 pub const DEFAULT_CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
 /// How long one of the sockets that are kept connecting may take, unless something else is asked for: S-Client's (Banga and Druschel

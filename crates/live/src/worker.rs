@@ -91,7 +91,8 @@ pub(crate) struct Shared {
     /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
     pub(crate) sources: Vec<IpAddr>,
     pub(crate) requests: Requests,
-    /// Whether the client is to hear of each read that brings a piece of a body, as responses may not stand still.
+    /// Whether the client is to hear of the head of each response and of each read that brings a piece of its body, as responses may not
+    /// stand still.
     pub(crate) tells_progress: bool,
     pub(crate) settings: Settings,
     pub(crate) clock: Clock,

@@ -41,7 +41,7 @@ pub use folder::RunFolder;
 pub use merge::{Merge, Merged, NewLog, Origin, merge};
 pub use metadata::Metadata;
 #[cfg(feature = "parquet")]
-pub use parquet::to_parquet;
+pub use parquet::{events_beside_export, to_parquet};
 pub use reader::{EventReader, LogReader};
 pub use run_log::RunLog;
 pub use shard_events::events_of;

@@ -33,6 +33,8 @@ pub struct Merged {
     pub sorted_on_disk: usize,
     /// Logs without an end mark, and how they ended.
     pub truncated: Vec<(PathBuf, Ending)>,
+    /// Where the events of responses were exported to, and how many rows; none where there are none, or nothing was exported.
+    pub events: Option<(PathBuf, u64)>,
 }
 
 impl Merged {

@@ -12,14 +12,15 @@ use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::schema::types::ColumnPath;
 use arrow_schema::DataType;
-use headway_base::{Nanos, Record};
+use headway_base::{Nanos, Record, ResponseEvent};
 
 use crate::atomic_file::{PendingFile, folder_of};
 use crate::error::Error;
 use crate::merge::{First, Merge, Merged};
 use crate::metadata::{self, Metadata};
 use crate::reader::LogReader;
-use crate::schema::{self, VERSION};
+use crate::schema::Row;
+use crate::shard_events::events_of;
 use crate::sort::{By, Limits, moved};
 use crate::table::Table;
 
@@ -30,16 +31,19 @@ const BATCH_ROWS: usize = 8_192;
 
 /// Exports `logs` to one Parquet file at `out`: sorted by time if `by` says so ([`merge`](crate::merge())), else one
 /// log after the other. The metadata are those of the first log that has any, and all rows count from its zero. The
-/// file appears complete or not at all.
+/// file appears complete or not at all. Events of responses, where the logs have any, come to a file of their own beside it
+/// ([`events_beside_export`]), one log after the other.
 ///
 /// # Errors
-/// [`Error::Exists`] if `out` exists; the errors of reading; [`Error::Encode`] and [`Error::Io`] of writing.
+/// [`Error::Exists`] if `out` or that file exists; the errors of reading; [`Error::Encode`] and [`Error::Io`] of writing.
 pub fn to_parquet(logs: &[PathBuf], out: &Path, by: Option<By>, limits: Limits) -> Result<Merged, Error> {
     let (pending, file) = PendingFile::beside(out)?;
-    let merged = match by {
+    let of_events = events_beside_export(out);
+    let events = events(logs, &of_events, limits)?;
+    let mut merged = match by {
         Some(by) => {
             let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
-            let mut export = Writer::new(file, merge.metadata(), out)?;
+            let mut export = Writer::<Record>::new(file, merge.metadata(), out)?;
             let mut rows = Vec::new();
             while merge.next_block(&mut rows)? {
                 export.append(&rows)?;
@@ -49,8 +53,42 @@ pub fn to_parquet(logs: &[PathBuf], out: &Path, by: Option<By>, limits: Limits) 
         }
         None => append_all(logs, file, out)?,
     };
+    if let Some((pending, rows)) = events {
+        pending.persist()?;
+        merged.events = Some((of_events, rows));
+    }
     pending.persist()?;
     Ok(merged)
+}
+
+/// Where the events stand beside an export of records: `run.events.parquet` beside `run.parquet`.
+pub fn events_beside_export(out: &Path) -> PathBuf {
+    out.with_extension("events.parquet")
+}
+
+/// The events of these logs in a file that is to appear as `out`, and how many rows these are; none where there are no events. Of a table
+/// that was cut short the log beside it was too, and tells.
+fn events(logs: &[PathBuf], out: &Path, limits: Limits) -> Result<Option<(PendingFile, u64)>, Error> {
+    let mut first = First::default();
+    for log in logs {
+        first.admit(&LogReader::open(log)?)?;
+    }
+    let mut export: Option<(PendingFile, Writer<'_, ResponseEvent>)> = None;
+    let mut n = 0;
+    events_of(logs, limits, |rows| {
+        n += rows.len() as u64;
+        let (_, writer) = match &mut export {
+            Some(export) => export,
+            None => {
+                let (pending, file) = PendingFile::beside(out)?;
+                export.insert((pending, Writer::new(file, &first.metadata, out)?))
+            }
+        };
+        writer.append(rows)
+    })?;
+    let Some((pending, writer)) = export else { return Ok(None) };
+    writer.close()?;
+    Ok(Some((pending, n)))
 }
 
 fn append_all(logs: &[PathBuf], file: File, out: &Path) -> Result<Merged, Error> {
@@ -60,7 +98,7 @@ fn append_all(logs: &[PathBuf], file: File, out: &Path) -> Result<Merged, Error>
     let readers: Vec<(LogReader, Nanos)> = readers
         .map(|reader| reader.and_then(|log| first.admit(&log).map(|shift| (log, shift))))
         .collect::<Result<_, _>>()?;
-    let mut export = Writer::new(file, &first.metadata, out)?;
+    let mut export = Writer::<Record>::new(file, &first.metadata, out)?;
     for (mut reader, shift) in readers {
         while let Some(rows) = reader.next_batch()? {
             merged.rows += rows.len() as u64;
@@ -77,20 +115,20 @@ fn append_all(logs: &[PathBuf], file: File, out: &Path) -> Result<Merged, Error>
 }
 
 /// A Parquet file being written.
-struct Writer<'p> {
+struct Writer<'p, R: Row> {
     path: &'p Path,
-    table: Table<Record>,
+    table: Table<R>,
     file: ArrowWriter<File>,
 }
 
-impl<'p> Writer<'p> {
-    fn new(file: File, metadata: &Metadata, path: &'p Path) -> Result<Writer<'p>, Error> {
+impl<'p, R: Row> Writer<'p, R> {
+    fn new(file: File, metadata: &Metadata, path: &'p Path) -> Result<Writer<'p, R>, Error> {
         let table = Table::new(metadata, BATCH_ROWS);
-        let file = ArrowWriter::try_new(file, table.schema().clone(), Some(properties(metadata)));
+        let file = ArrowWriter::try_new(file, table.schema().clone(), Some(properties::<R>(metadata)));
         Ok(Writer { path, table, file: file.map_err(|why| Error::encode(path, why))? })
     }
 
-    fn append(&mut self, rows: &[Record]) -> Result<(), Error> {
+    fn append(&mut self, rows: &[R]) -> Result<(), Error> {
         self.table.append(rows);
         if self.table.rows() >= BATCH_ROWS { self.flush() } else { Ok(()) }
     }
@@ -106,8 +144,8 @@ impl<'p> Writer<'p> {
     }
 }
 
-fn properties(metadata: &Metadata) -> WriterProperties {
-    let version = (metadata::SCHEMA, VERSION);
+fn properties<R: Row>(metadata: &Metadata) -> WriterProperties {
+    let version = (metadata::SCHEMA, R::VERSION);
     let texts = metadata.iter().map(|(key, text)| (key.as_str(), text.as_str())).chain([version]);
     let texts = texts.map(|(key, text)| KeyValue::new(key.to_string(), text.to_string())).collect();
     let mut builder = WriterProperties::builder()
@@ -115,7 +153,8 @@ fn properties(metadata: &Metadata) -> WriterProperties {
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_key_value_metadata(Some(texts));
     // Instants and numbers of arrivals climb: their differences are small where they themselves never repeat.
-    for column in schema::ALL.iter().filter(|c| matches!(c.data_type(), DataType::Int64 | DataType::UInt64)) {
+    for column in R::columns().iter().filter(|c| matches!(c.data_type(), DataType::Int64 | DataType::UInt64))
+    {
         let path = ColumnPath::from(column.name());
         builder = builder
             .set_column_dictionary_enabled(path.clone(), false)

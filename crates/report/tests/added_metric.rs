@@ -6,9 +6,9 @@ use headway_report::{Document, Style};
 use headway_stats::comparison::{
     Compared, Comparison, Condition, Numbers, Observed, Observing, Outcome as Judged, Two, compare,
 };
-use headway_stats::metric::{Block, Definition, Delays, Metric, NotAdded, Observation, Of, Shown, Taken};
+use headway_stats::metric::{Definition, Metric, NotAdded, Observation, Shown, Taken};
 use headway_stats::search::Criterion;
-use headway_stats::summary::{NotComputed, ThresholdOutcome, ThresholdUnit};
+use headway_stats::summary::{NotComputed, ThresholdOutcome};
 use headway_stats::thresholds::{Threshold, of_summary};
 use headway_stats::{Analysis, Facts, Setup, Summary, Workload};
 
@@ -21,41 +21,18 @@ fn before_send(record: &Record) -> Observation {
     }
 }
 
+/// As a row of the registry, but for what is its own.
 static ADDED: [Definition; 1] = [Definition {
     name: "before_send",
     aliases: &["head"],
     about: "Time from the start to the send",
-    unit: ThresholdUnit::Seconds,
-    of: Of::Request,
     taken: Taken::Row(before_send),
-    block: Block::More,
-    delays: Delays::NotTold,
-    hangs_on_length: true,
-    not_simulated: None,
-    by_step: true,
-    judged: true,
-    compared: true,
     shown: Shown { column: Some(("before the send", 0, 0)), reasons: false, family: Some("before_send") },
+    ..Definition::TIME
 }];
 
-static TWICE: [Definition; 1] = [Definition { name: "rate", ..COPY }];
-static COUNTED: [Definition; 1] = [Definition { name: "counted", taken: Taken::Starts, ..COPY }];
-const COPY: Definition = Definition {
-    name: "copy",
-    aliases: &[],
-    about: "",
-    unit: ThresholdUnit::Seconds,
-    of: Of::Request,
-    taken: Taken::Row(before_send),
-    block: Block::More,
-    delays: Delays::NotTold,
-    hangs_on_length: true,
-    not_simulated: None,
-    by_step: true,
-    judged: true,
-    compared: true,
-    shown: Shown { column: None, reasons: false, family: None },
-};
+static TWICE: [Definition; 1] = [Definition { name: "rate", ..Definition::TIME }];
+static COUNTED: [Definition; 1] = [Definition { name: "counted", taken: Taken::Starts, ..Definition::TIME }];
 
 const N: u64 = 4_000;
 

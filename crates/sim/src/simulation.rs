@@ -7,9 +7,10 @@
 
 use crate::calendar::Calendar;
 use crate::generator::{Generator, Pauses};
+use crate::pieces::{Came, InPieces};
 use crate::target::{Answer, Answered, Connect, Target};
-use headway_base::{Nanos, Outcome, Record, RecordSink, ResponseEvent, Start};
-use headway_workload::client::{ConnectionId, RequestId};
+use headway_base::{EventKind, Nanos, Outcome, Record, RecordSink, ResponseEvent, Start};
+use headway_workload::client::{ConnectionId, Part, RequestId, Streamed};
 use headway_workload::{
     Action, Client, ConnectionEvent, Limits, Plan, RequestEvent, RequestKey, SessionControl, Shard,
 };
@@ -27,6 +28,8 @@ pub struct Simulation<S, T> {
     calendar: Calendar<Occurrence>,
     /// How long each connection took to establish, by its slot.
     connects: Vec<Nanos>,
+    /// Responses that come in pieces; none where the target's come whole.
+    pieces: Option<Box<InPieces>>,
     /// Requests that have come to the target.
     requests: u64,
     /// Interrupts: at the first instant the client stops, at the second it cancels.
@@ -54,6 +57,8 @@ enum Occurrence {
     Connected,
     ConnectFailed(Outcome),
     FirstByte,
+    /// A piece of the answer.
+    Piece,
     /// The answer's last byte; with its first byte where that comes at the same instant.
     Answered {
         whole: bool,
@@ -76,11 +81,19 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
             now,
             calendar: Calendar::default(),
             connects: Vec::new(),
+            pieces: None,
             requests: 0,
             interrupts: Vec::new(),
             interrupted: 0,
             interrupt_at: Nanos::MAX,
         }
+    }
+
+    /// With responses in the pieces of the target's laws; `wanted` says what the client makes of them, by step.
+    fn in_pieces(mut self, plan: &Plan, wanted: Vec<Streamed>) -> Simulation<S, T> {
+        let laws = self.target.pieces().cloned();
+        self.pieces = laws.map(|laws| Box::new(InPieces::new(laws, plan, wanted)));
+        self
     }
 
     /// Ctrl-C at these instants: the first stops, the second cancels.
@@ -257,6 +270,7 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
                 self.client.on_connection(id, ConnectionEvent::Failed(outcome), self.now)
             }
             Occurrence::FirstByte => self.client.on_request(id, RequestEvent::FirstByte, self.now),
+            Occurrence::Piece => self.piece(id),
             Occurrence::Answered { whole, outcome, status, reusable } => {
                 if whole {
                     self.client.on_request(id, RequestEvent::FirstByte, self.now);
@@ -276,15 +290,48 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
         }
     }
 
+    /// A piece of an answer comes, the last one with its end.
+    #[cold]
+    fn piece(&mut self, id: RequestId) -> Option<Action> {
+        let Came { first, wanted, at, next, status } = self.pieces.as_mut()?.came(id)?;
+        if first {
+            self.client.on_request(id, RequestEvent::FirstByte, self.now);
+        }
+        // Bytes are not simulated.
+        let part = Part { kind: EventKind::Chunk, at, bytes: 0, count: 1, unread: (self.now - at).into() };
+        let event = if wanted { RequestEvent::Part(part) } else { RequestEvent::Progress };
+        self.client.on_request(id, event, self.now);
+        match next {
+            // Later pieces do not wait for the generator to read this one.
+            Some(next) => {
+                self.calendar.add(next, of_request(id), Occurrence::Piece);
+                None
+            }
+            None => {
+                let then = SessionControl::Continue;
+                let done = RequestEvent::Done { outcome: Outcome::Ok, status, bytes_received: 0, then };
+                self.client.on_request(id, done, self.now)
+            }
+        }
+    }
+
     /// When something happens next, to a connection, to a request or within the target.
     #[inline]
     fn next_at(&self) -> Nanos {
         self.calendar.next_at().min(self.target.next_at())
     }
 
-    /// Tells the client of a whole answer.
+    /// Tells the client of a whole answer; one that comes in pieces begins.
     #[inline]
     fn answered(&mut self, Answered { slot, outcome, status }: Answered) {
+        if outcome == Outcome::Ok
+            && let Some(pieces) = &mut self.pieces
+        {
+            if let Some(first) = pieces.served(slot, status, self.now) {
+                self.calendar.add(first, of_request(slot), Occurrence::Piece);
+            }
+            return;
+        }
         let action = self.client.answered(slot, outcome, status, self.now);
         self.spend(self.generator.event_cost);
         if let Some(action) = action {
@@ -298,7 +345,9 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
             Action::Send(_, id, sending) => self.send(id, &sending),
             Action::Cancel(on, id) => {
                 self.calendar.cancel(of_request(id));
-                self.target.gone(self.now, id);
+                if !self.pieces.as_mut().is_some_and(|pieces| pieces.gone(id)) {
+                    self.target.gone(self.now, id);
+                }
                 // As in HTTP/1.1, it costs the connection.
                 let Some(close) = self.client.on_connection(on, ConnectionEvent::Draining, self.now) else {
                     return;
@@ -314,6 +363,9 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
     fn send(&mut self, id: RequestId, sending: &RequestKey) {
         let answer = self.target.request(self.now, self.requests, id, sending);
         self.requests += 1;
+        if let Some(pieces) = &mut self.pieces {
+            pieces.sent(id, sending);
+        }
         if let Answer::Comes { first_byte, done, outcome, status, reusable } = answer {
             let whole = first_byte >= done;
             if !whole {
@@ -368,8 +420,21 @@ pub fn play<S: RecordSink, T: Target>(
     generator: Generator,
     sink: &mut S,
 ) -> Played {
-    let client = Client::new(plan, shard, limits, Lent(sink)).keeping_notes();
-    let mut world = Simulation::new(client, target, generator);
+    play_streaming(plan, shard, limits, Vec::new(), target, generator, sink)
+}
+
+/// The same for a plan whose steps, by number, have responses of which that is wanted.
+pub fn play_streaming<S: RecordSink, T: Target>(
+    plan: &Plan,
+    shard: Shard,
+    limits: Limits,
+    streamed: Vec<Streamed>,
+    target: T,
+    generator: Generator,
+    sink: &mut S,
+) -> Played {
+    let client = Client::new(plan, shard, limits, Lent(sink)).keeping_notes().streaming(streamed.clone());
+    let mut world = Simulation::new(client, target, generator).in_pieces(plan, streamed);
     let ended = world.run();
     let stopped = !world.client.is_done();
     let played = Played { ended, requests: world.requests(), most_held: world.most_held(), stopped };

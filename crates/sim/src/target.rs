@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: service laws and queues, which are the [`Network`](crate::Network)'s.
 
+use headway_base::pieces::Pieces;
 use headway_base::{Nanos, Outcome};
 use headway_workload::RequestKey;
 use headway_workload::client::RequestId;
@@ -64,6 +65,10 @@ pub trait Target {
         let _ = now;
         Connect::After(Nanos::ZERO)
     }
+    /// In which pieces its good responses come after they were served; none: whole.
+    fn pieces(&self) -> Option<&Pieces> {
+        None
+    }
     /// Request number `n` (from 0, in order of arrival) comes at `now`; `slot` names it until it has been answered or given up,
     /// and `sending` says which step of which session it is.
     fn request(&mut self, now: Nanos, n: u64, slot: RequestId, sending: &RequestKey) -> Answer;
@@ -85,6 +90,9 @@ pub trait Target {
 impl<T: Target> Target for &mut T {
     fn connect(&mut self, now: Nanos) -> Connect {
         (**self).connect(now)
+    }
+    fn pieces(&self) -> Option<&Pieces> {
+        (**self).pieces()
     }
     #[inline]
     fn request(&mut self, now: Nanos, n: u64, slot: RequestId, sending: &RequestKey) -> Answer {

@@ -7,6 +7,7 @@ use crate::settings::{Output, listen_address, new_seed, outputs_fit};
 use anyhow::{Context as _, anyhow, bail};
 use headway_base::Rate;
 use headway_base::dist::{self, Dist};
+use headway_base::pieces::Pieces;
 use headway_engine::files::times_in_file;
 use headway_live::namespace::setting;
 use headway_live::serve::{
@@ -85,6 +86,7 @@ fn serve_http(args: &ServeArgs, address: &Address, given: Given) -> Result<u8, F
         stalls: args.stall,
         error_rate: args.error_rate,
         body_bytes: args.body,
+        events: events(args).map_err(Failure::usage)?,
         state: args.state.then_some(StateSettings {
             cost: args.state_cost,
             max_items: args.state_max_items,
@@ -100,6 +102,17 @@ fn serve_http(args: &ServeArgs, address: &Address, given: Given) -> Result<u8, F
     let report = server.run()?;
     say(&told(&report, args.state));
     Ok(FINE)
+}
+
+/// The pieces in which responses come.
+fn events(args: &ServeArgs) -> anyhow::Result<Option<Pieces>> {
+    let Some(text) = &args.events else { return Ok(None) };
+    if args.body == 0 {
+        bail!(
+            "--events {text}: a piece of no bytes (--body 0) is none: leave --body out, or write a size above zero"
+        );
+    }
+    Ok(Some(Pieces::parse(text, &times_in_file).context("--events")?))
 }
 
 fn serve_serially(args: &ServeArgs, address: &Address, capacity: Rate, given: Given) -> Result<u8, Failure> {
@@ -191,7 +204,10 @@ fn say(what: &str) {
 }
 
 fn described(settings: &Settings) -> String {
-    let base = format!("{} x {}", settings.servers, settings.service);
+    let mut base = format!("{} x {}", settings.servers, settings.service);
+    if let Some(events) = &settings.events {
+        base += &format!(", responses in pieces ({events})");
+    }
     match settings.state {
         None => base,
         Some(state) => format!("{base}, with state ({} per item of a GET)", state.cost),

@@ -6,19 +6,22 @@ use anyhow::{Result, bail};
 use headway_base::Nanos;
 use headway_workload::Limits;
 use headway_workload::plan::{Connections, Source};
-use headway_workload::scenario::Settings;
+use headway_workload::scenario::Scenario;
 
 /// A default cap below this is worth a word: it is likely to hold the load back.
 const FEW_CONNECTIONS: u32 = 100;
 /// More connections than any machine could open.
 const MOST_CONNECTIONS: u32 = 10_000_000;
 pub use headway_engine::spec::{
-    DEFAULT_CONNECT_TIMEOUT, DEFAULT_CONNECTING_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT,
+    DEFAULT_CONNECT_TIMEOUT, DEFAULT_CONNECTING_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_STREAM_TIMEOUT,
+    DEFAULT_TIMEOUT,
 };
 
 /// The bounds with that many connections.
-fn limits(said: &Settings, connections: u32, connect_timeout: Nanos) -> Limits {
-    let timeout = said.timeout.unwrap_or(DEFAULT_TIMEOUT);
+fn limits(scenario: &Scenario, connections: u32, connect_timeout: Nanos) -> Limits {
+    let said = &scenario.settings;
+    let streams = scenario.script.streamed().iter().any(|step| step.events);
+    let timeout = said.timeout.unwrap_or(if streams { DEFAULT_STREAM_TIMEOUT } else { DEFAULT_TIMEOUT });
     Limits {
         connections,
         max_wait: said.max_wait.unwrap_or(timeout),
@@ -29,16 +32,18 @@ fn limits(said: &Settings, connections: u32, connect_timeout: Nanos) -> Limits {
 }
 
 /// The bounds of a simulated run, whose generator has no limit of descriptors.
-pub fn simulated(said: &Settings) -> Limits {
+pub fn simulated(scenario: &Scenario) -> Limits {
+    let said = &scenario.settings;
     let connect_timeout = said.connect_timeout.unwrap_or(DEFAULT_CONNECT_TIMEOUT);
-    limits(said, said.connections.unwrap_or(MOST_CONNECTIONS), connect_timeout)
+    limits(scenario, said.connections.unwrap_or(MOST_CONNECTIONS), connect_timeout)
 }
 
 /// The bounds of a live run of that load, whatever this machine has; what is assumed for them is noted in it.
 ///
 /// # Errors
 /// Bounds within which the load cannot be sent.
-pub fn live(said: &Settings, load: &mut Load) -> Result<Limits> {
+pub fn live(scenario: &Scenario, load: &mut Load) -> Result<Limits> {
+    let said = &scenario.settings;
     let own = users_with_connections(load);
     let room = headway_live::host::descriptors().connections();
     let connections = said.connections.unwrap_or_else(|| {
@@ -88,7 +93,7 @@ pub fn live(said: &Settings, load: &mut Load) -> Result<Limits> {
         }
         false => DEFAULT_CONNECT_TIMEOUT,
     });
-    Ok(limits(said, connections, connect_timeout))
+    Ok(limits(scenario, connections, connect_timeout))
 }
 
 /// Whether this process may open the connections of its part of the load.

@@ -106,7 +106,7 @@ impl RunSettings {
                 args.target
             );
         };
-        let limits = bounds::live(&scenario.settings, &mut load)?;
+        let limits = bounds::live(&scenario, &mut load)?;
         let max_body = scenario.settings.max_body.unwrap_or(DEFAULT_MAX_BODY);
         let thresholds = scenario::demands(&scenario)?;
         if let Some(aborting) =

@@ -244,12 +244,16 @@ fn simulated(args: &SearchArgs, run: &RunArgs, words: &Typed) -> Result<Subject>
         scenario.settings.proxy.as_ref().map(|proxy| scenario.redactor.clear_url(&proxy.to_string()));
     let spec = RunSpec {
         scenario: Some(scenario.redacted.clone()),
-        limits: bounds::simulated(&scenario.settings),
+        limits: bounds::simulated(&scenario),
         thresholds,
         ..base
     };
     let name = args.model.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
     let subject = scenario.redactor.clear(&format!("the model{name} of {}", run.target));
-    let sim = Sim { capped: scenario.settings.connections.is_some(), ..Sim::new(model) };
+    let sim = Sim {
+        capped: scenario.settings.connections.is_some(),
+        streamed: scenario.script.streamed(),
+        ..Sim::new(model)
+    };
     Ok((spec, Backend::Sim(Box::new(sim)), subject, scenario.redactor))
 }

@@ -183,10 +183,14 @@ fn run(file: &File, scenario: Scenario, args: &SimArgs, words: &Typed) -> Result
     base.shown.notes = args.notes.kept(&scenario.redactor)?;
     let output = args.output.clone();
     let keeps = output.out.is_some() || args.log;
-    let sim = Sim { capped: scenario.settings.connections.is_some(), ..Sim::new(model) };
+    let sim = Sim {
+        capped: scenario.settings.connections.is_some(),
+        streamed: scenario.script.streamed(),
+        ..Sim::new(model)
+    };
     let spec = RunSpec {
+        limits: bounds::simulated(&scenario),
         scenario: Some(scenario.redacted),
-        limits: bounds::simulated(&scenario.settings),
         thresholds,
         keep: keeps.then(|| Keep {
             place: Place::of(output.out.clone()),
@@ -214,7 +218,8 @@ pub(super) fn play(scenario: &Scenario, name: Option<&str>, seed: u64) -> Result
     let plan = scenario.plan(seed, Shard::WHOLE);
     let model = model(scenario, name)?.clone();
     bounded(&plan, &model)?;
-    Ok(Play { limits: bounds::simulated(&scenario.settings), plan, model })
+    let streamed = scenario.script.streamed();
+    Ok(Play { limits: bounds::simulated(scenario), plan, model, streamed })
 }
 
 /// The seed of the first replication.

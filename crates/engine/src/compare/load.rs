@@ -5,7 +5,7 @@ use crate::experiment::search::{SEARCH_FILE, is_trial};
 use crate::{Error, Manifest};
 use anyhow::{Context as _, anyhow};
 use headway_base::{Nanos, Record};
-use headway_records::{By, Merge, RunFolder, folder};
+use headway_records::{By, Limits, Merge, RunFolder, events_of, folder};
 use headway_report::Origin;
 use headway_stats::Summary;
 use headway_stats::comparison::{Compared, Condition, Numbers, Observed, Observing};
@@ -78,7 +78,7 @@ impl Loaded {
             Some(schema) if schema.starts_with("headway.summary/") => {
                 let (summary, digest) = summary(path)?;
                 whole(&summary, path)?;
-                Ok(Loaded { digest: Some(digest), ..of_summary(&summary, name, None) })
+                Ok(Loaded { digest: Some(digest), ..of_summary(&summary, name, None, conditions) })
             }
             Some(schema) => {
                 Err(Error::usage(anyhow!("{} is a {schema} document; name {ACCEPTED}", path.display())))
@@ -203,7 +203,7 @@ fn run(path: &Path, name: String, conditions: &[Condition]) -> Result<Loaded, Er
     }
     // A plan of another version leaves what the summary tells.
     let planned = manifest.as_ref().and_then(|manifest| manifest.plan_beside(&plan).ok());
-    let mut loaded = Loaded { digest: Some(digest), ..of_summary(&summary, name, planned) };
+    let mut loaded = Loaded { digest: Some(digest), ..of_summary(&summary, name, planned, conditions) };
     if let Some(manifest) = manifest.filter(|_| records.is_file()) {
         let (observed, digest) = of_log(path, &summary, &manifest, conditions)?;
         loaded.digest = Some(digest);
@@ -215,12 +215,16 @@ fn run(path: &Path, name: String, conditions: &[Condition]) -> Result<Loaded, Er
 }
 
 /// What a summary tells, beside the plan where that is known.
-fn of_summary(summary: &Summary, name: String, plan: Option<Plan>) -> Loaded {
+fn of_summary(summary: &Summary, name: String, plan: Option<Plan>, conditions: &[Condition]) -> Loaded {
     let asked = summary.plan.clone();
     let held =
         summary.generator.as_ref().and_then(|generator| generator.cap_hits).is_some_and(|hits| hits > 0);
-    let about_times = |path: &String| path.starts_with("response") && !path.starts_with("response_");
-    let kept = summary.not_computed.iter().filter(|(path, _)| about_times(path));
+    let about_times = |path: &str| path.starts_with("response") && !path.starts_with("response_");
+    let asked_for = |path: &str| {
+        let of = |condition: &Condition| path.strip_prefix(&*condition.number.metric.path());
+        conditions.iter().filter_map(of).any(|rest| rest.is_empty() || rest.starts_with(".ci95."))
+    };
+    let kept = summary.not_computed.iter().filter(|(path, _)| about_times(path) || asked_for(path));
     let not_computed: NotComputed = kept.map(|(path, why)| (path.clone(), why.clone())).collect();
     let run = Compared {
         name,
@@ -236,8 +240,9 @@ fn of_summary(summary: &Summary, name: String, plan: Option<Plan>) -> Loaded {
         curve: summary.curves.percentiles.response.clone(),
         not_computed,
     };
-    let labels = summary.by_label.keys().cloned().collect();
-    let observed = Some(Observed::told(Numbers::of_summary(summary)));
+    let labels: Vec<String> = summary.by_label.keys().cloned().collect();
+    let only = if let [only] = &labels[..] { Some(only.clone()) } else { None };
+    let observed = Some(Observed::told(Numbers::of_summary(summary)).of_only(only));
     Loaded {
         run,
         labels,
@@ -270,7 +275,15 @@ fn of_log(
         observing.push(&record);
         hash(&record, &mut digest);
     }
-    if !rows.merged().truncated.is_empty() {
+    let mut truncated = !rows.merged().truncated.is_empty();
+    if observing.asks_for_events() {
+        let cut = events_of(&[run.records()], Limits::default(), |events| -> Result<(), Error> {
+            events.iter().for_each(|event| observing.event(event));
+            Ok(())
+        })?;
+        truncated |= !cut.is_empty();
+    }
+    if truncated {
         return Err(Error::usage(anyhow!(
             "{}: the run is incomplete: its log was cut short",
             path.display()
@@ -342,7 +355,7 @@ fn audited(
     let summary = audit(&spec, &mut taking)?;
     let end = taking.measured.end;
     let (observing, labels, digest) = (taking.observing, taking.labels, taking.digest.finish());
-    let mut loaded = of_summary(&summary, name, None);
+    let mut loaded = of_summary(&summary, name, None, conditions);
     // Without ends there are no response times.
     if let Some(observing) = observing.filter(|_| summary.response.n > 0) {
         loaded.observed = Some(observing.finish(end));

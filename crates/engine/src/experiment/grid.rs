@@ -309,7 +309,7 @@ mod tests {
         let scenario = parse("s.yaml", text, &around).unwrap();
         let plan = scenario.plan(7, Shard::WHOLE);
         let limits = crate::RunSpec::new("s", plan.clone(), 1_000).limits;
-        let play = Play { plan, limits, model: scenario.model().unwrap().clone() };
+        let play = Play { plan, limits, model: scenario.model().unwrap().clone(), streamed: Vec::new() };
         StudySpec {
             name: "s".into(),
             command: Cleared::default(),

@@ -157,7 +157,10 @@ mod tests {
         let scenario = parse("s.yaml", text, &around).unwrap();
         let plan = scenario.plan(7, headway_workload::Shard::WHOLE);
         let limits = crate::RunSpec::new("s", plan.clone(), 1_000).limits;
-        Doubling { play: Play { plan, limits, model: scenario.model().unwrap().clone() }, rate: 5.0 }
+        Doubling {
+            play: Play { plan, limits, model: scenario.model().unwrap().clone(), streamed: Vec::new() },
+            rate: 5.0,
+        }
     }
 
     #[test]

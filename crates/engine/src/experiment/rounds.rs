@@ -76,6 +76,7 @@ impl Observer for Taking {
     fn batch(&mut self, batch: &Batch) {
         if let Some(observing) = &mut self.0 {
             batch.records.iter().for_each(|record| observing.push(record));
+            batch.events.iter().for_each(|event| observing.event(event));
         }
     }
 }
@@ -248,6 +249,58 @@ mod tests {
         assert_eq!((rounds.played.len(), seeds.len()), (8, 8));
         let firsts: Vec<usize> = rounds.played.iter().map(|round| round.first).collect();
         assert!(firsts.contains(&0) && firsts.contains(&1), "{firsts:?}");
+    }
+
+    /// The same by the events of responses: of a single step, on it and on all.
+    #[test]
+    fn models_are_compared_by_the_events_of_their_responses() {
+        let around = Surroundings {
+            read: &|name| Err(name.to_owned()),
+            env: &|_| None,
+            log: &headway_workload::scenario::no_logs,
+        };
+        let scenario = |gap: &str| {
+            let text = format!(
+                "users: {{ arrive: {{ rate: 100/s }}, phases: [ {{ hold: 2s, warmup: true }}, {{ hold: 20s }} ] }}\n\
+                 journey: [ {{ get: /, name: chat, stream: chunks }} ]\n\
+                 model: {{ servers: 4, service: exp(20ms), events: {{ first: 5ms, gap: exp({gap}), count: 5 }} }}\n"
+            );
+            parse("s.yaml", &text, &around).unwrap()
+        };
+        let first = scenario("10ms");
+        let sides = ["10ms", "12ms"].map(|gap| {
+            let scenario = scenario(gap);
+            let sim =
+                Sim { streamed: scenario.script.streamed(), ..Sim::new(scenario.model().unwrap().clone()) };
+            Contender { name: gap.to_owned(), target: None, backend: Backend::Sim(Box::new(sim)) }
+        });
+        let run = |seed: u64| {
+            let plan: Plan = first.plan(seed, Shard::WHOLE);
+            Ok(RunSpec { labels: first.labels.clone(), ..RunSpec::new("r", plan, 1_000) })
+        };
+        let conditions = [
+            "event_gap: avg slower by 5%",
+            "event_gap{step:chat}: avg slower by 5%",
+            "first_event: p(50) slower by 1%",
+        ]
+        .map(|text| text.parse().unwrap());
+        let spec = RoundsSpec {
+            sides: sides.into(),
+            run: &run,
+            rounds: 8,
+            seed: 1,
+            conditions: &conditions,
+            folder: None,
+            command: Cleared::default(),
+        };
+        let compared = super::rounds(&spec, &Control::default(), &mut ()).unwrap().comparison;
+        use headway_stats::comparison::Outcome::{DoesNotHold, Holds};
+        let outcomes: Vec<_> = compared.conditions.iter().map(|condition| condition.outcome).collect();
+        // The first events are the same ones.
+        assert_eq!(outcomes, [Holds, Holds, DoesNotHold]);
+        let row = &compared.pairs[0].rows[compared.conditions[0].row.unwrap()];
+        assert!((row.ratio.unwrap() - 1.2).abs() < 1e-4, "the same draws: {row:?}");
+        assert!(row.base.n > 8 * 4 * 1_800, "four gaps of each response: {row:?}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn play(case: &Case) -> Play {
     let scenario = parse("s.yaml", &text, &around).unwrap();
     let plan = scenario.plan(1, Shard::WHOLE);
     let limits = crate::RunSpec::new("s", plan.clone(), 1_000).limits;
-    Play { plan, limits, model: scenario.model().unwrap().clone() }
+    Play { plan, limits, model: scenario.model().unwrap().clone(), streamed: Vec::new() }
 }
 
 fn point(play: &Play, replications: u64, own: u64) -> PointResult {

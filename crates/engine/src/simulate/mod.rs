@@ -33,7 +33,9 @@ pub use bounded::bounded;
 pub(crate) use differs::{of_patience, of_plans, of_summaries};
 pub use single::Sim;
 
-use headway_sim::{Generator, RandomPauses};
+use headway_base::RecordSink;
+use headway_sim::{Generator, Network, Played, RandomPauses};
+use headway_workload::client::Streamed;
 use headway_workload::model::Model;
 use headway_workload::{Limits, Plan};
 
@@ -46,9 +48,24 @@ pub struct Play {
     pub limits: Limits,
     /// What stands in the target's place.
     pub model: Model,
+    /// What is wanted of the responses to each step, by its number; nothing where there is none.
+    pub streamed: Vec<Streamed>,
 }
 
 impl Play {
+    /// Plays it against that network, into a sink.
+    pub(crate) fn into_sink<S: RecordSink>(
+        &self,
+        network: &mut Network,
+        generator: Generator,
+        sink: &mut S,
+    ) -> Played {
+        let Play { plan, limits, streamed, .. } = self;
+        // Responses that come whole are no streams: what comes at once is no event of its own.
+        let streamed = if self.model.events.is_some() { streamed.clone() } else { Vec::new() };
+        headway_sim::play_streaming(plan, plan.shard, *limits, streamed, network, generator, sink)
+    }
+
     /// The generator, which has no defects but the pauses that the model gives it.
     ///
     /// # Errors

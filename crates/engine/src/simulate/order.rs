@@ -82,7 +82,7 @@ struct Instant {
     ended: u32,
 }
 
-impl<T: Copy + Default> InOrder<T> {
+impl<T: Clone + Default> InOrder<T> {
     /// A request started; calls come in the order of time.
     #[inline]
     pub fn start(&mut self, start: &Start) {
@@ -108,7 +108,7 @@ impl<T: Copy + Default> InOrder<T> {
     #[inline]
     pub fn put(&mut self, record: &Record, ended: T, mut next: impl FnMut(T)) {
         let Some(started) = record.started.get() else {
-            (0..record.count).for_each(|_| next(ended));
+            (0..record.count).for_each(|_| next(ended.clone()));
             return;
         };
         // A recursion tells of each request's end right after its start.

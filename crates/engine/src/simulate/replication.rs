@@ -122,7 +122,7 @@ impl Replication {
                     network = Network::new(&play.model, plan)?;
                     sink = Sink::new(plan, stop);
                 }
-                headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink)
+                play.into_sink(&mut network, generator, &mut sink)
             }
         };
         if played.stopped {

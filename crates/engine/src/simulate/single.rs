@@ -15,8 +15,9 @@ use headway_sim::Network;
 use headway_stats::steady::{Cut, Prefix};
 use headway_stats::summary::{ModelPart, Simulation, Source, Steady, Unsteady};
 use headway_stats::{Facts, Growth};
-use headway_workload::Plan;
+use headway_workload::client::Streamed;
 use headway_workload::model::Model;
+use headway_workload::{Limits, Plan};
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -30,12 +31,19 @@ pub struct Sim {
     pub model: Model,
     /// Whether the connection cap was asked for: a simulated generator has none of its own, and then shows none.
     pub capped: bool,
+    /// What is wanted of the responses to each step, by its number.
+    pub streamed: Vec<Streamed>,
 }
 
 impl Sim {
     /// A run against that model.
     pub fn new(model: Model) -> Sim {
-        Sim { model, capped: false }
+        Sim { model, capped: false, streamed: Vec::new() }
+    }
+
+    /// That plan against its model.
+    pub(crate) fn of(&self, plan: Plan, limits: Limits) -> Play {
+        Play { plan, limits, model: self.model.clone(), streamed: self.streamed.clone() }
     }
 
     pub(crate) fn play(
@@ -49,7 +57,7 @@ impl Sim {
         if !self.capped {
             manifest.asked.connections = None;
         }
-        let play = Play { plan: plan.clone(), limits: spec.limits, model: self.model.clone() };
+        let play = self.of(plan.clone(), spec.limits);
         let generator = play.generator().map_err(Error::usage)?;
         let mut network = Network::new(&play.model, plan).map_err(Error::usage)?;
         let kept = Kept::make(spec, None)?;
@@ -57,7 +65,7 @@ impl Sim {
         let collector = Kept::collector(spec, &manifest, log, 1, observers);
         let taking = RefCell::new(Taking { collector, warm_up: InTheCourse::new(plan) });
         let mut sink = Until { to: Batcher::new(0, ROWS, |batch| taking.borrow_mut().take(batch)), cancel };
-        let played = headway_sim::play(plan, plan.shard, spec.limits, &mut network, generator, &mut sink);
+        let played = play.into_sink(&mut network, generator, &mut sink);
         drop(sink);
         let (ended, interrupted) = (played.ended, played.stopped);
         let until = if interrupted { ended } else { looked_at_until(plan, ended) };

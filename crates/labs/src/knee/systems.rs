@@ -258,6 +258,6 @@ impl System {
             steps => Journey::new(&steps.iter().enumerate().map(ask).collect::<Vec<_>>(), no_think())?,
         };
         let plan = Plan::of(seed, Group::of(source, journey, Connections::Shared), warm_up, end);
-        Ok(Play { plan, limits: crate::bounds::NONE, model: Model::station(station) })
+        Ok(Play { plan, limits: crate::bounds::NONE, model: Model::station(station), streamed: Vec::new() })
     }
 }

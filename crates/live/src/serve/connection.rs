@@ -2,6 +2,7 @@
 
 use super::state::{Answer, Asked};
 use headway_base::Nanos;
+use headway_base::pieces::{Coming, Pieces};
 use headway_wire::http1::{self, Rendered, Response};
 use headway_wire::{Head, Limits, StreamId, http2};
 use std::collections::VecDeque;
@@ -10,10 +11,46 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) enum Reply {
     Ok,
+    /// In pieces, those that are to come; of one that has begun what is sent.
+    Pieces {
+        coming: Coming,
+        sending: Option<Sending>,
+    },
     State(Answer),
     Failed,
     Full,
     Malformed(u16),
+}
+
+/// An answer in pieces that has begun.
+#[derive(Debug)]
+pub(super) enum Sending {
+    One(http1::InPieces),
+    Two(http2::server::InPieces),
+}
+
+/// What comes in pieces, as each version has it.
+#[derive(Debug)]
+pub(super) struct InPieces {
+    /// Bytes of a piece.
+    bytes: u64,
+    http1: Response,
+    http2: http2::server::Answer,
+    piece: http2::server::Piece,
+}
+
+impl InPieces {
+    /// So many pieces of that many bytes.
+    pub(super) fn of(response: Response, bytes: u64, count: u32) -> InPieces {
+        let filler = b"headway ";
+        let piece: Vec<u8> = filler.iter().copied().cycle().take(bytes as usize).collect();
+        InPieces {
+            bytes,
+            http2: http2::server::Answer::head_of(&response),
+            http1: response.filler(bytes * u64::from(count), &filler[..]).chunked(bytes),
+            piece: piece.into(),
+        }
+    }
 }
 
 /// An answer that is the same for all, as each version has it.
@@ -169,6 +206,51 @@ impl Connection {
             }
             Http::Two(server) => server.respond(stream, &fixed.http2),
         }
+    }
+
+    /// Sends the next piece of the answer in that place; after how long the next is due. None: that was the last, or nothing more is wanted,
+    /// and then some are left.
+    pub(super) fn send_piece(
+        &mut self,
+        place: usize,
+        what: &InPieces,
+        laws: &Pieces,
+        out: &mut Vec<u8>,
+    ) -> Option<Nanos> {
+        let (_, stream, Reply::Pieces { coming, sending }) = self.replies.get_mut(place)? else {
+            return None;
+        };
+        if sending.is_none() {
+            *sending = match &mut self.http {
+                Http::Unknown(_) => None,
+                Http::One(server) => server.respond_begun(&what.http1, out).map(Sending::One),
+                Http::Two(server) => server.respond_begun(*stream, &what.http2).map(Sending::Two),
+            };
+        }
+        let mut rest = coming.clone();
+        let gap = rest.next(laws);
+        let wanted = match (sending.as_mut()?, &mut self.http) {
+            (Sending::One(of), _) => {
+                let more = http1::Server::respond_piece(of, &what.http1, what.bytes, out);
+                // To HEAD the head is the whole answer.
+                if !more {
+                    coming.end();
+                }
+                more
+            }
+            (Sending::Two(of), Http::Two(server)) => {
+                if of.is_whole() {
+                    coming.end();
+                }
+                server.respond_piece(of, &what.piece, gap.is_none())
+            }
+            _ => false,
+        };
+        if !wanted || gap.is_none() {
+            return None;
+        }
+        *coming = rest;
+        gap
     }
 
     /// Answers; false if the client has given it up.

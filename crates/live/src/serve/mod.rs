@@ -23,9 +23,10 @@ use crate::address::Address;
 use crate::clock::{Clock, UP_BEFORE};
 use crate::control::Control;
 use crate::reactor::{Completion, KernelStamp, Listener, Reactor, Submitted, Token};
-use connection::{Connection, Event, Fixed, Reply};
+use connection::{Connection, Event, Fixed, InPieces, Reply};
 use headway_base::Nanos;
 use headway_base::dist::{Dist, Law};
+use headway_base::pieces::Pieces;
 use headway_base::random::{Stream, open01, streams};
 use headway_base::station::{Admission, Stalls, Station};
 use headway_wire::StreamId;
@@ -59,6 +60,8 @@ pub struct Settings {
     pub error_rate: f64,
     /// Bytes of the answer's body; of a target with state, the most that a list takes.
     pub body_bytes: u64,
+    /// Good answers come in these pieces after their service, each of `body_bytes`; none: whole.
+    pub events: Option<Pieces>,
     /// Keeps posted items, if given.
     pub state: Option<StateSettings>,
     /// Of the demands and the errors.
@@ -76,6 +79,7 @@ impl Settings {
             stalls: None,
             error_rate: 0.0,
             body_bytes: 16,
+            events: None,
             state: None,
             seed,
         }
@@ -119,7 +123,10 @@ pub struct Server {
     state: Option<State>,
     demand: Stream,
     error: Stream,
+    event: Stream,
     ok: Fixed,
+    /// What comes in pieces, where answers do.
+    in_pieces: Option<InPieces>,
     failed: Fixed,
     full: Fixed,
     connections: Vec<Option<Connection>>,
@@ -149,17 +156,26 @@ impl Server {
         let mut reactor = Reactor::new(log.is_some())?;
         control.register(reactor.waker());
         reactor.listen(listener)?;
-        let answer = |status: u16, body: u64| {
+        let response = |status: u16| {
             let response = Response::new(status).map_err(|e| io::Error::other(e.to_string()))?;
-            let response =
-                response.header("content-type", "text/plain").map_err(|e| io::Error::other(e.to_string()))?;
-            Ok::<_, io::Error>(Fixed::of(&response.filler(body, &b"headway "[..])))
+            response.header("content-type", "text/plain").map_err(|e| io::Error::other(e.to_string()))
+        };
+        let answer = |status: u16, body: u64| {
+            Ok::<_, io::Error>(Fixed::of(&response(status)?.filler(body, &b"headway "[..])))
         };
         Ok(Server {
             station: Station::new(settings.servers, settings.queue, settings.stalls),
             state: settings.state.map(State::new),
             demand: Stream::new(settings.seed, streams::SERVICE),
             error: Stream::new(settings.seed, streams::ERROR),
+            event: Stream::new(settings.seed, streams::EVENT),
+            in_pieces: settings
+                .events
+                .as_ref()
+                .map(|events| {
+                    Ok::<_, io::Error>(InPieces::of(response(200)?, settings.body_bytes, events.count))
+                })
+                .transpose()?,
             ok: answer(200, settings.body_bytes)?,
             failed: answer(500, 0)?,
             full: answer(503, 0)?,
@@ -224,7 +240,10 @@ impl Server {
             match self.departures.peek() {
                 Some(&Reverse((at, number, token))) if at <= now => {
                     self.departures.pop();
-                    self.answer(token, number);
+                    match self.next_piece(token, number, at) {
+                        Some(next) => self.departures.push(Reverse((next, number, token))),
+                        None => self.answer(token, number),
+                    }
                 }
                 _ => return now,
             }
@@ -335,9 +354,22 @@ impl Server {
                         }
                         (None, reply) => reply,
                     };
-                    // Pipelined answers leave in the order of their requests.
+                    let (at, reply) = match (reply, &self.settings.events) {
+                        (Reply::Ok, Some(laws)) => {
+                            let mut coming = laws.of(self.event, number);
+                            let first = coming.next(laws).unwrap_or_default();
+                            (at.saturating_add(first), Reply::Pieces { coming, sending: None })
+                        }
+                        (reply, _) => (at, reply),
+                    };
+                    // Pipelined answers leave in the order of their requests, whole ones after those in pieces.
                     let at = if connection.is_in_order() { at.max(connection.last_departure) } else { at };
-                    connection.last_departure = at;
+                    connection.last_departure = match (&reply, &self.settings.events) {
+                        (Reply::Pieces { coming, .. }, Some(laws)) if connection.is_in_order() => {
+                            at.saturating_add(laws.whole(coming.clone()))
+                        }
+                        _ => at,
+                    };
                     connection.replies.push_back((self.departed, stream, reply));
                     self.departures.push(Reverse((at, self.departed, token)));
                     self.departed += 1;
@@ -363,7 +395,20 @@ impl Server {
         Ok(())
     }
 
-    /// The answer with that number leaves, if its client is still there.
+    /// Sends the piece that was due at `at` of the answer with that number, if it comes in pieces and has more to come: when the next is due.
+    fn next_piece(&mut self, token: Token, number: u64, at: Nanos) -> Option<Nanos> {
+        let laws = self.settings.events.as_ref()?;
+        let in_pieces = self.in_pieces.as_ref()?;
+        let connection = self.connections.get_mut(token as usize)?.as_mut()?;
+        let place = connection.replies.iter().position(|&(n, ..)| n == number)?;
+        let mut out = self.spare.pop().unwrap_or_default();
+        out.clear();
+        let next = connection.send_piece(place, in_pieces, laws, &mut out);
+        self.transmit(token, out);
+        next.map(|gap| at.saturating_add(gap))
+    }
+
+    /// The answer with that number leaves, if its client is still there; of one in pieces the last has left.
     fn answer(&mut self, token: Token, number: u64) {
         let Some(Some(connection)) = self.connections.get_mut(token as usize) else {
             self.report.abandoned += 1;
@@ -379,6 +424,7 @@ impl Server {
         out.clear();
         let (counter, answered) = match reply {
             Reply::Ok => (&mut self.report.ok, connection.respond_fixed(stream, &self.ok, &mut out)),
+            Reply::Pieces { coming, sending } => (&mut self.report.ok, sending.is_some() && coming.is_over()),
             Reply::State(answer) => {
                 let response = self.state.as_ref().map(|s| s.response(&answer, self.settings.body_bytes));
                 if let Some(Ok(response)) = response {

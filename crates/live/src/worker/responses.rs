@@ -34,11 +34,17 @@ impl<S: RecordSink> Worker<'_, S> {
                     if let Some(asked) = asked_of(&mut connection.asked, stream) {
                         asked.status = status;
                         asked.content.reader.head(self.shared.requests.script(), status, head.iter());
+                        // The response has begun, and may stand still from now on.
+                        let told = (self.shared.tells_progress || asked.content.stream.is_some())
+                            .then_some(asked.request);
                         // Where the peer's windows held a part of the request back, that has been sent meanwhile.
                         let sent = wire.bytes_sent(stream);
                         if sent > asked.sent {
                             let request = asked.request;
                             self.tell_of(request, RequestEvent::Sent(sent), now);
+                        }
+                        if let Some(request) = told {
+                            self.tell_of(request, RequestEvent::Progress, now);
                         }
                     }
                     continue;

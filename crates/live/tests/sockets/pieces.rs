@@ -3,14 +3,17 @@
 use crate::harness::{Load, Ran, guarded};
 use crate::http2::serve_http2;
 use crate::scripted::{Scripted, read_request, read_to_end};
+use crate::served::{Serving, settings};
 use crate::tls::answer_all;
 use crate::tls_server::{Authority, GOOD};
+use headway_base::pieces::Pieces;
 use headway_base::{EventKind, Nanos, Outcome, ResponseEvent};
-use headway_live::Protocols;
+use headway_live::serve::Settings;
 use headway_live::tls::TlsSetup;
+use headway_live::{Address, Protocols};
 use headway_workload::content::StreamKind;
 use headway_workload::target::{HttpVersion, Scheme};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -189,6 +192,99 @@ fn bodies_over_http2_and_tls_have_events_too() {
                 assert!(events[0].bytes > 0 && events[0].bytes == events[1].bytes);
                 assert!(events[0].at <= record.done && Some(events[0].at) >= record.sent.get());
             }
+        }
+    });
+}
+
+/// The calibrated target's pieces, in both versions of HTTP: as many as it is told, with these gaps, each of the size of its body.
+#[test]
+fn the_calibrated_target_responds_in_pieces_with_the_gaps_of_its_laws() {
+    guarded(|| {
+        for protocols in [None, Some(Protocols::new(Scheme::H2c, HttpVersion::Http2, Some(100), None))] {
+            let events = Pieces::parse("first=8ms,gap=const(12ms),count=4", &|_| Err(String::new())).unwrap();
+            let target = Serving::new(Settings {
+                servers: 100,
+                body_bytes: 7,
+                events: Some(events),
+                ..settings("const(5ms)")
+            });
+            let mut load = streaming(10);
+            if let Some(protocols) = protocols {
+                load.protocols = protocols;
+            }
+            let ran = load.run(&target.address).all(Outcome::Ok);
+            for record in &ran.records {
+                let [pieces @ .., end] = &of(&ran, record.k)[..] else { panic!("no events of {record:?}") };
+                let sizes: Vec<_> = pieces.iter().map(|e| (e.kind, e.bytes)).collect();
+                assert_eq!(sizes, [(EventKind::Chunk, 7); 4], "{pieces:?}");
+                assert_eq!((end.kind, end.count, end.bytes), (EventKind::End, 4, 28));
+                let sent = record.sent.get().unwrap();
+                // Nothing leaves before its instant; the kernel's clock is not that of the plan.
+                assert!(pieces[0].at - sent >= MS(12), "{} after 13 ms", pieces[0].at - sent);
+                assert!(pieces[3].at - pieces[0].at >= MS(33), "three gaps of 12 ms: {pieces:?}");
+            }
+            // On the mean they are late by what this machine adds, which is bounded well below a gap.
+            let gaps: Vec<f64> =
+                ran.events.iter().filter_map(ResponseEvent::gap).map(Nanos::as_secs_f64).collect();
+            let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+            assert!(gaps.len() == 30 && (0.011..0.024).contains(&mean), "{mean} {gaps:?}");
+            let report = target.stop();
+            assert_eq!((report.requests, report.ok, report.abandoned), (10, 10, 0));
+        }
+    });
+}
+
+/// Requests by HEAD, of HTTP/1.0, and pipelined ones: each answer is whole before the next begins.
+#[test]
+fn pieces_are_framed_for_their_request() {
+    guarded(|| {
+        let events = Pieces::parse("gap=1ms,count=3", &|_| Err(String::new())).unwrap();
+        let target =
+            Serving::new(Settings { servers: 9, body_bytes: 3, events: Some(events), ..settings("0s") });
+        let Address::Tcp(at) = &target.address else { panic!("TCP") };
+        let talk = |text: &str| {
+            let mut stream = TcpStream::connect(at).unwrap();
+            stream.write_all(text.as_bytes()).unwrap();
+            let mut said = String::new();
+            stream.read_to_string(&mut said).unwrap();
+            said
+        };
+        let old = talk("GET / HTTP/1.0\r\n\r\n");
+        assert!(old.contains("Content-Length: 9\r\n") && old.ends_with("\r\n\r\nheadway h"), "{old}");
+        let head = talk("HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        assert!(head.contains("Transfer-Encoding: chunked\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+        let two =
+            talk("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        let body = "3\r\nhea\r\n3\r\ndwa\r\n3\r\ny h\r\n0\r\n\r\n";
+        assert_eq!(two.matches(body).count(), 2, "{two}");
+        let report = target.stop();
+        assert_eq!((report.requests, report.ok, report.abandoned), (4, 4, 0));
+    });
+}
+
+/// An informational response says that the target works: the response itself has not begun, and may take longer than it may stand still.
+#[test]
+fn an_informational_response_does_not_start_the_idle_timeout() {
+    guarded(|| {
+        for stream in [Some(StreamKind::Chunks), None] {
+            let server = Scripted::new(|_, mut socket| {
+                while read_request(&mut socket) {
+                    socket.write_all(b"HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\n").unwrap();
+                    thread::sleep(Duration::from_millis(250));
+                    socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi").unwrap();
+                }
+            });
+            let load = Load { stream, idle: Some(MS(100)), ..Load::of(2).connections(2) };
+            load.run(&server.address).all(Outcome::Ok);
+            // After its head one may stand still no longer.
+            let server = Scripted::new(|_, mut socket| {
+                if read_request(&mut socket) {
+                    socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n").unwrap();
+                    read_to_end(&mut socket);
+                }
+            });
+            let load = Load { stream, idle: Some(MS(100)), ..Load::of(2).connections(2) };
+            load.run(&server.address).all(Outcome::IdleTimeout);
         }
     });
 }

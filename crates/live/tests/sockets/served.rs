@@ -48,6 +48,7 @@ pub fn settings(service: &str) -> Settings {
         stalls: None,
         error_rate: 0.0,
         body_bytes: 10,
+        events: None,
         state: None,
         seed: 3,
     }

@@ -56,3 +56,41 @@ fn logs_one_after_the_other_count_from_one_zero() {
         [0, -3].map(Nanos::from_millis)
     );
 }
+
+/// A second table beside the first, which other programs read as they do the first.
+#[test]
+fn events_come_to_a_file_of_their_own() {
+    use headway_base::{EventKind, ResponseEvent};
+    let folder = tempfile::tempdir().unwrap();
+    let run = headway_records::RunFolder::create_exact(&folder.path().join("run")).unwrap();
+    let said = Metadata::from([(metadata::STEPS.to_string(), "[\"chat\"]".to_string())]);
+    let rows: Vec<Record> = (0..10_000).map(plain_row).collect();
+    let events: Vec<ResponseEvent> = rows
+        .iter()
+        .flat_map(|row| {
+            let end = ResponseEvent::end_of(row);
+            [ResponseEvent { kind: EventKind::Chunk, at: row.done, count: 1, bytes: 9, ..end }, end]
+        })
+        .collect();
+    let mut log = headway_records::RunLog::create(&run, &said).unwrap();
+    log.append(&rows, &events).unwrap();
+    log.finish().unwrap();
+    let out = folder.path().join("run.parquet");
+    let merged = to_parquet(&[run.records()], &out, None, Limits::default()).unwrap();
+    let beside = headway_records::events_beside_export(&out);
+    assert_eq!(beside, folder.path().join("run.events.parquet"));
+    assert_eq!((merged.rows, merged.events), (10_000, Some((beside.clone(), 20_000))));
+    let file = std::fs::File::open(&beside).unwrap();
+    let table = ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    let names: Vec<String> = table.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(&names[..4], ["k", "kind", "intended_ns", "at_ns"]);
+    assert_eq!(table.schema().metadata()[metadata::STEPS], said[metadata::STEPS]);
+    let batches: Vec<_> = table.build().unwrap().map(Result::unwrap).collect();
+    assert_eq!(batches.iter().map(arrow_array::RecordBatch::num_rows).sum::<usize>(), 20_000);
+    let at = arrow_array::cast::as_primitive_array::<arrow_array::types::Int64Type>(batches[0].column(3));
+    assert_eq!(at.value(0), rows[0].done.0);
+    // Nothing is replaced, and nothing is left behind by what was refused.
+    std::fs::remove_file(&out).unwrap();
+    let again = to_parquet(&[run.records()], &out, None, Limits::default());
+    assert!(matches!(again, Err(Error::Exists { .. })) && !out.exists());
+}

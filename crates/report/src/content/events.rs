@@ -1,7 +1,7 @@
 //! The events of responses: how long after a request was due the first one came, and the gaps between them.
 
 use super::{Block, Cell, Column, Note, Row, Section, Table, Why};
-use crate::format::{STEPPED, count, interval_cell, plural, size, time};
+use crate::format::{STEPPED, count, interval_cell, plural, share_of, size, time};
 use crate::words::{self, Tone};
 use headway_stats::Summary;
 use headway_stats::summary::{EventNumbers, Interval, Spread};
@@ -35,13 +35,20 @@ pub(crate) fn events(summary: &Summary) -> Option<Section> {
     if spreads().any(|spread| !spread.stepped.is_empty()) {
         blocks.push(Note::faint(STEPPED));
     }
-    let EventNumbers { n, requests, bytes, first, .. } = &events.all;
+    let EventNumbers { n, requests, bytes, first, coalesced, .. } = &events.all;
+    // A simulation has no bytes.
+    let bytes = if *bytes > 0 { format!(" of {}", size(*bytes as f64)) } else { String::new() };
     blocks.push(Note::faint(format!(
-        "{} of {} of {}. first: from when a request was due; gap: from one event to the next of the same response.",
+        "{}{bytes} of {}. first: from when a request was due; gap: from one event to the next of the same response.",
         plural(*n, "event"),
-        size(*bytes as f64),
         plural(*requests, "request"),
     )));
+    if *coalesced > 0 {
+        blocks.push(Note::faint(format!(
+            "{} of the events came in one read with the one before: they have no gap.",
+            share_of(*coalesced, *n)
+        )));
+    }
     if first.censored > 0 {
         blocks.push(Note::faint(format!(
             "{} ended without an event: they count as longer than when they ended, hence `>`.",

@@ -7,6 +7,7 @@ pub use super::users::closed;
 use super::{Answer, Tone, pattern};
 use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
 use headway_stats::Summary;
+use headway_stats::metric::Metric;
 use headway_stats::summary::{
     Audit, AuditFile, ClocksRelated, Column, FailureKind, FindingId, Offset, Pattern, RuleId, Stream,
 };
@@ -517,10 +518,8 @@ fn is_headline(path: &str) -> bool {
     path != "verdict.load"
         && path != "arrivals.ks.plan"
         && !path.contains(".ci95.")
-        && !matches!(
-            block,
-            "lag" | "blocked" | "service" | "metrics" | "response_ok" | "by_label" | "generator" | "rate"
-        )
+        && Metric::of_path(path).is_none_or(|metric| metric.looked_for)
+        && !matches!(block, "metrics" | "by_label" | "generator" | "rate")
 }
 
 /// Why numbers that a reader of an audit looks for are missing: each reason once, with what it keeps from being known.

@@ -202,7 +202,7 @@ pub fn why(stated: &Stated<Why>) -> String {
         Why::WorkNotKnown => "the specified number of requests is not known".into(),
         // Of simulations.
         Why::NoSizes => "nothing is sent in a simulation, and so nothing has a size".into(),
-        Why::NoEvents => "responses of a simulation come at once, and have no events".into(),
+        Why::NoEvents => "no response of this simulation has events: that takes `stream: chunks` on a step, and `events` in the model".into(),
         Why::NoConnecting => "connections of a simulation stand at once, and so none takes time".into(),
         Why::Overloaded => "there is no steady state: a part of the model is offered more than it can do".into(),
         Why::PilesUp => "there is no steady state: requests pile up throughout the measured phase".into(),

@@ -135,7 +135,11 @@ impl Direct {
     /// The model as it runs, for groups that ask for these steps; none if it is none of these. What
     /// [`suits`](super::suits) says of models is decided here.
     pub(super) fn new(plan: &Plan, model: &Model, steps: &[u16]) -> Option<Direct> {
-        if model.pauses.is_some() || model.accept.is_some() || !model.parts.iter().all(is_bare) {
+        if model.pauses.is_some()
+            || model.accept.is_some()
+            || model.events.is_some()
+            || !model.parts.iter().all(is_bare)
+        {
             return None;
         }
         let nodes = nodes(model)?;

@@ -97,6 +97,7 @@ impl Network {
             scratch: Vec::new(),
             numbers: Numbers::new(plan),
             keyed: keyed(model),
+            pieces: model.events.clone(),
             accept: model.accept.map(Accept::new).transpose()?,
             little: Little::default(),
             made_again: (0, 0),

@@ -147,7 +147,7 @@ impl Network {
 
     /// Whether the answer to each request is known as it comes, without a client and its connections.
     pub(crate) fn answers_at_once(&self) -> bool {
-        self.direct && self.accept.is_none()
+        self.direct && self.accept.is_none() && self.pieces.is_none()
     }
 
     /// When a request that comes at `now`, without a client and its connections, is answered, and how.

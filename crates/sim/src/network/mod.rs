@@ -64,6 +64,7 @@ use direct::Passed;
 use events::{Event, EventKind, Events};
 use flow::Step;
 use headway_base::Nanos;
+use headway_base::pieces::Pieces;
 use headway_workload::RequestKey;
 use headway_workload::client::RequestId;
 use in_order::InOrder;
@@ -121,6 +122,8 @@ pub struct Network {
     numbers: Numbers,
     /// Whether any part uses the user's key.
     keyed: bool,
+    /// In which pieces responses come that were served.
+    pieces: Option<Pieces>,
     accept: Option<Accept>,
     little: Little,
     /// Requests that came to parts that make them again, and attempts there.
@@ -211,6 +214,10 @@ impl Network {
 impl Target for Network {
     fn connect(&mut self, now: Nanos) -> Connect {
         self.accept.as_mut().map_or(Connect::After(Nanos::ZERO), |accept| accept.connect(now))
+    }
+
+    fn pieces(&self) -> Option<&Pieces> {
+        self.pieces.as_ref()
     }
 
     #[inline]

@@ -9,4 +9,5 @@ mod network_balancers;
 mod network_disciplines;
 mod network_failures;
 mod network_observed;
+mod pieces;
 mod queues;

@@ -301,15 +301,9 @@ fn seconds_of(stretch: &std::ops::Range<Nanos>) -> f64 {
 
 /// Takes out what rests on the ends of requests.
 fn without_ends(summary: &mut Summary) {
-    const PARTS: [&str; 4] = ["response", "response_ok", "service", "closed"];
-    let of = |path: &str| PARTS.contains(&path.split('.').next().unwrap_or_default());
-    summary.not_computed.retain(|path, _| !of(path));
-    for path in PARTS {
-        summary.not_computed.insert(path.into(), Why::EndsNotTold.into());
-    }
-    summary.response = Spread::default();
-    summary.response_ok = Spread::default();
-    summary.service = Spread::default();
+    summary.without_ends(&Why::EndsNotTold);
+    summary.not_computed.retain(|path, _| path != "closed" && !path.starts_with("closed."));
+    summary.not_computed.insert("closed".into(), Why::EndsNotTold.into());
     summary.curves.percentiles = Default::default();
     summary.curves.response_histogram.clear();
     for label in summary.by_label.values_mut() {

@@ -103,8 +103,21 @@ fn asked(labels: &[&String], conditions: &[Condition]) -> Vec<Asked> {
     rows
 }
 
+/// The conditions with those on the only step of all runs as what they are: on the whole runs, which are looked at once.
+fn on_whole_runs<'a>(
+    conditions: &[Condition],
+    observed: impl Iterator<Item = &'a Observed> + Clone,
+) -> Vec<Condition> {
+    let step = |condition: &Condition| {
+        let step = condition.step.clone();
+        step.filter(|step| !observed.clone().all(|of| of.is_only(step)))
+    };
+    conditions.iter().map(|condition| Condition { step: step(condition), ..condition.clone() }).collect()
+}
+
 /// Compares runs; `runs` are all that `pairs` speak of.
 pub fn compare(runs: Vec<Compared>, pairs: Vec<Two<'_>>, conditions: &[Condition]) -> Comparison {
+    let conditions = &on_whole_runs(conditions, pairs.iter().flat_map(|two| two.observed));
     let rows_of: Vec<Vec<Asked>> = pairs
         .iter()
         .map(|two| {

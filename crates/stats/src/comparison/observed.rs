@@ -5,11 +5,11 @@ use super::condition::Condition;
 use super::document::MOST_LABELS;
 use super::numbers::Numbers;
 use crate::intervals::SEGMENTS;
-use crate::metric::{self, Metric, NumberOf};
+use crate::metric::{self, Metric, NumberOf, Taken};
 use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
 use crate::summary::{self, LoadVerdict, NumberEffect};
-use headway_base::{Kind, Nanos, Outcome, Record};
+use headway_base::{Kind, Nanos, Outcome, Record, ResponseEvent};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -83,6 +83,20 @@ impl Observing {
         }
     }
 
+    /// Takes an event of a response, of a request that was due within the measured phase.
+    pub fn event(&mut self, event: &ResponseEvent) {
+        let Some(segment) = self.measured.place(event.arrived, event.intended) else { return };
+        let of_step = self.by_label.get_mut(&event.step);
+        for kept in std::iter::once(&mut self.all).chain(of_step).flat_map(|kept| &mut kept.metrics) {
+            kept.event(event, segment);
+        }
+    }
+
+    /// Whether any number is of the events of responses.
+    pub fn asks_for_events(&self) -> bool {
+        self.all.metrics.iter().any(|kept| matches!(kept.metric().taken, Taken::Event(_)))
+    }
+
     /// The numbers, of a run whose measured phase ended at `until`.
     pub fn finish(self, until: Nanos) -> Observed {
         let filled = self.measured.filled(until);
@@ -90,7 +104,8 @@ impl Observing {
         let lay = |kept: &Kept| kept.lay_out(filled, seconds);
         let label = |(step, kept): (&u16, &Kept)| (self.labels[usize::from(*step)].clone(), lay(kept));
         let by_label = self.by_label.iter().map(label).collect();
-        Observed { all: lay(&self.all), by_label, off: Vec::new(), is_moved: false }
+        let only = if let [only] = &self.labels[..] { Some(only.clone()) } else { None };
+        Observed { all: lay(&self.all), by_label, only, off: Vec::new(), is_moved: false }
     }
 }
 
@@ -130,6 +145,8 @@ impl Kept {
 pub struct Observed {
     pub(super) all: Numbers,
     pub(super) by_label: BTreeMap<String, Numbers>,
+    /// The only step, whose numbers are those of all requests.
+    only: Option<String>,
     /// By the names of numbers of all requests: how far below and above what was measured that lies which an undisturbed generator would
     /// have measured.
     off: Vec<(NumberOf, [f64; 2])>,
@@ -140,7 +157,18 @@ pub struct Observed {
 impl Observed {
     /// Numbers that are known from a document, without records.
     pub fn told(all: Numbers) -> Observed {
-        Observed { all, by_label: BTreeMap::new(), off: Vec::new(), is_moved: false }
+        Observed { all, by_label: BTreeMap::new(), only: None, off: Vec::new(), is_moved: false }
+    }
+
+    /// The same of a run with a single step of that label.
+    #[must_use]
+    pub fn of_only(self, label: Option<String>) -> Observed {
+        Observed { only: label, ..self }
+    }
+
+    /// Whether that step is all there is.
+    pub(super) fn is_only(&self, label: &str) -> bool {
+        self.only.as_deref() == Some(label)
     }
 
     /// With what the generator's delays did to its numbers, where that is told. Not for numbers whose intervals hold it already.
@@ -157,12 +185,13 @@ impl Observed {
 
     /// Whether the generator's delays moved a number of that step by what is not told.
     pub(super) fn is_moved(&self, label: Option<&str>) -> bool {
-        self.is_moved && label.is_some()
+        self.is_moved && label.is_some_and(|label| !self.is_only(label))
     }
 
     /// How far below and above it that number of all requests would lie without the generator's delays, at most.
     pub(super) fn off(&self, number: NumberOf, label: Option<&str>) -> [f64; 2] {
-        let known = self.off.iter().find(|(of, _)| *of == number && label.is_none());
+        let of_all = label.is_none_or(|label| self.is_only(label));
+        let known = self.off.iter().find(|(of, _)| *of == number && of_all);
         known.map_or_else(Default::default, |(_, off)| *off)
     }
 
@@ -183,6 +212,9 @@ impl Observed {
 
     /// The numbers of that step, or of all.
     pub(super) fn of(&self, label: Option<&str>) -> Option<&Numbers> {
-        label.map_or(Some(&self.all), |label| self.by_label.get(label))
+        match label {
+            Some(label) if !self.is_only(label) => self.by_label.get(label),
+            _ => Some(&self.all),
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::document::{Compared, Comparison, Difference, Incomparable, Method, No
 use super::joint::{Pieces, confidence_of_each};
 use super::numbers::{Numbers, most_of_none};
 use super::observed::Observed;
-use super::{Asked, Condition, asked, finished, of_numbers, recover, shown, verdict, widen};
+use super::{Asked, Condition, asked, finished, of_numbers, on_whole_runs, recover, shown, verdict, widen};
 use crate::intervals::{clopper_pearson_at, two_sided_t};
 use crate::metric::NumberOf;
 use crate::summary::Interval;
@@ -21,6 +21,7 @@ pub fn compare_rounds(
     differs: &dyn Fn(usize) -> Vec<Difference>,
     conditions: &[Condition],
 ) -> Comparison {
+    let conditions = &on_whole_runs(conditions, rounds.iter().flatten());
     let in_all = |label: &&String| rounds.iter().flatten().all(|of| of.by_label.contains_key(*label));
     let labels: Vec<&String> =
         rounds.first().map_or_else(Vec::new, |round| round[0].by_label.keys().filter(in_all).collect());

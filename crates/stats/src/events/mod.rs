@@ -3,7 +3,7 @@
 //! Each is taken from one row alone ([`ResponseEvent::first`], [`ResponseEvent::gap`]), and counted to the segment in which its request was due,
 //! so that rows may come in any order and from any number of sources: a log read again gives the same numbers. A request that ended
 //! without an event had waited that long for its first one, and is censored as one without an answer is. A gap that was never closed
-//! is none; its request has failed, which the outcomes say.
+//! is none; its request has failed, which the outcomes say. Events that one read brought have one stamp: between them is no gap.
 //!
 //! Deliberately absent: anything for a run without events, which allocates nothing here; records.
 
@@ -22,6 +22,7 @@ struct Kept {
     given_up: Strata,
     gaps: Strata,
     events: u64,
+    coalesced: u64,
     bytes: u64,
     requests: u64,
 }
@@ -46,6 +47,8 @@ impl EventsKept {
             kept.first.push(segment, first.0, 1);
         } else if let Some(gap) = event.gap() {
             kept.gaps.push(segment, gap.0, 1);
+        } else if event.is_coalesced() {
+            kept.coalesced += 1;
         } else {
             kept.requests += 1;
             if let Some(waited) = event.without() {
@@ -102,6 +105,7 @@ impl EventsKept {
         EventNumbers {
             requests: sum(|kept| kept.requests),
             n: sum(|kept| kept.events),
+            coalesced: sum(|kept| kept.coalesced),
             bytes: sum(|kept| kept.bytes),
             first: self.first(step, filled).spread(1e9, &format!("{path}.first"), missing),
             gap: self.gap(step, filled).spread(1e9, &format!("{path}.gap"), missing),

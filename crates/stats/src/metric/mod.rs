@@ -43,6 +43,11 @@ pub struct Definition {
     pub hangs_on_length: bool,
     /// Why a simulation does not have it; none where it does.
     pub not_simulated: Option<fn() -> Why>,
+    /// Whether its values need the end of a request, which some tools' files do not tell.
+    pub needs_ends: bool,
+    /// Whether a reader of an audit looks for it, so that it is told there why it is missing. No other tool's file tells what is of the
+    /// generator alone.
+    pub looked_for: bool,
     /// Whether it is kept by step. What is of the generator is not.
     pub by_step: bool,
     /// Whether a threshold may name it.
@@ -51,6 +56,11 @@ pub struct Definition {
     pub compared: bool,
     /// Where it is shown.
     pub shown: Shown,
+}
+
+impl Definition {
+    /// A time of requests in [`Summary::metrics`], which nothing shows: what most rows begin with.
+    pub const TIME: Definition = rows::TIME;
 }
 
 /// What a value is of.
@@ -223,6 +233,15 @@ impl Metric {
         ADDED.set(rows).map_err(|_| NotAdded::Before)
     }
 
+    /// The metric whose block or number stands at that path of a document.
+    pub fn of_path(path: &str) -> Option<Metric> {
+        let of = |metric: &Metric| {
+            let rest = path.strip_prefix(&*metric.path());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        Metric::all().find(of)
+    }
+
     /// Its name, and others that are accepted.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.0.name).chain(self.0.aliases.iter().copied())
@@ -246,6 +265,12 @@ impl Metric {
     /// Whether a simulation has it.
     pub fn is_simulated(self) -> bool {
         self.not_simulated.is_none()
+    }
+
+    /// Why a simulation lacks it, one whose responses come in events if `events` holds.
+    pub fn not_in_simulation(self, events: bool) -> Option<Why> {
+        let there = events && matches!(self.taken, Taken::Event(_));
+        self.not_simulated.filter(|_| !there).map(|why| why())
     }
 
     /// Whether a study keeps it.
@@ -362,6 +387,19 @@ impl Summary {
                 self.metrics.insert(metric.name.to_owned(), spread);
             }
             Block::More | Block::Part(..) | Block::Tail(_) | Block::Counts => {}
+        }
+    }
+
+    /// Takes back what needs the ends of requests, in a document of a file that does not tell them.
+    pub(crate) fn without_ends(&mut self, reason: &Why) {
+        for metric in Metric::all().filter(|metric| metric.needs_ends) {
+            let path = metric.path();
+            let within = format!("{path}.");
+            self.not_computed.retain(|of, _| *of != path && !of.starts_with(&within));
+            if let Some(spread) = self.spread_mut(metric) {
+                *spread = Spread::default();
+                self.not_computed.insert(path, reason.clone().into());
+            }
         }
     }
 

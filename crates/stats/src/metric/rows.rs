@@ -23,7 +23,7 @@ pub(super) static ALL: [&Definition; 13] = [
 ];
 
 /// A time of requests, which most rows are.
-const TIME: Definition = Definition {
+pub(super) const TIME: Definition = Definition {
     name: "",
     aliases: &[],
     about: "",
@@ -34,6 +34,8 @@ const TIME: Definition = Definition {
     delays: Delays::NotTold,
     hangs_on_length: true,
     not_simulated: None,
+    needs_ends: false,
+    looked_for: true,
     by_step: true,
     judged: true,
     compared: true,
@@ -52,6 +54,7 @@ pub(super) static RESPONSE: Definition = Definition {
     block: Block::Field(|s| &mut s.response, |s| &s.response),
     delays: Delays::Within,
     shown: Shown { column: Some(("response", 12, 21)), reasons: true, family: Some("response_time") },
+    needs_ends: true,
     ..TIME
 };
 
@@ -62,6 +65,8 @@ pub(super) static RESPONSE_OK: Definition = Definition {
     block: Block::Field(|s| &mut s.response_ok, |s| &s.response_ok),
     delays: Delays::Within,
     shown: Shown { column: Some(("successes alone", 0, 0)), ..NOWHERE },
+    needs_ends: true,
+    looked_for: false,
     ..TIME
 };
 
@@ -72,6 +77,8 @@ pub(super) static SERVICE: Definition = Definition {
     block: Block::Field(|s| &mut s.service, |s| &s.service),
     delays: Delays::Apart,
     shown: Shown { column: Some(("service", 14, 21)), reasons: true, family: Some("service_time") },
+    needs_ends: true,
+    looked_for: false,
     ..TIME
 };
 
@@ -91,6 +98,7 @@ static CONNECT: Definition = Definition {
     taken: Taken::Row(connect),
     not_simulated: Some(|| Why::NoConnecting),
     shown: Shown { column: Some(("connect", 0, 0)), reasons: false, family: Some("connect_time") },
+    looked_for: false,
     ..TIME
 };
 
@@ -105,7 +113,6 @@ static FIRST_EVENT: Definition = Definition {
         |s| s.events.as_ref().map(|events| &events.all.first),
     ),
     not_simulated: Some(|| Why::NoEvents),
-    compared: false,
     shown: Shown { family: Some("first_event_time"), ..NOWHERE },
     ..TIME
 };
@@ -133,6 +140,7 @@ static LAG: Definition = Definition {
     by_step: false,
     compared: false,
     shown: Shown { family: Some("send_lag"), ..NOWHERE },
+    looked_for: false,
     ..TIME
 };
 
@@ -144,6 +152,7 @@ static BLOCKED: Definition = Definition {
     delays: Delays::Fact,
     compared: false,
     shown: Shown { family: Some("blocked"), ..NOWHERE },
+    looked_for: false,
     ..TIME
 };
 

@@ -67,7 +67,6 @@ impl Criterion {
         }
         let metric = threshold.metric;
         let criterion = match (metric.taken, threshold.aggregate) {
-            (Taken::Event(_), _) => return Err(NoCriterion::Kind),
             (_, Aggregate::Percentile(p)) if metric.is_time() => {
                 Criterion { limit: Some(Nanos::from_secs_f64(threshold.limit)), share: 1.0 - p / 100.0 }
             }
@@ -161,16 +160,14 @@ impl Trial {
         self.first_due.is_some_and(|first| self.last_due - first >= self.length)
     }
 
-    /// A request that was due then, as each criterion sees it; `None` where it is not asked. Calls come in the order in which
+    /// A request that was due then, as each criterion sees it: nothing where it is not asked, several where its parts are. Calls come in the order in which
     /// requests were due. Returns whether the trial has ended.
     #[inline]
-    pub fn take(&mut self, due: Nanos, seen: impl Fn(usize) -> Option<Seen>) -> bool {
+    pub fn take<I: IntoIterator<Item = Seen>>(&mut self, due: Nanos, seen: impl Fn(usize) -> I) -> bool {
         self.first_due.get_or_insert(due);
         self.last_due = due;
         for (which, (_, batches)) in self.criteria.iter_mut().enumerate() {
-            if let Some(seen) = seen(which) {
-                batches.take(seen);
-            }
+            seen(which).into_iter().for_each(|seen| batches.take(seen));
         }
         if self.decided.is_some() {
             return true;

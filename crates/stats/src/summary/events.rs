@@ -23,6 +23,8 @@ pub struct EventNumbers {
     pub n: u64,
     /// Requests that they are of, those without an event included.
     pub requests: u64,
+    /// Those that came in one read with the event before them, by their stamp: they have no gap.
+    pub coalesced: u64,
     /// Bytes of the bodies that they brought.
     pub bytes: u64,
     /// From when a request was due to its first event. A request that ended without one is censored.

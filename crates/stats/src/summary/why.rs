@@ -215,7 +215,7 @@ pub enum Why {
     NoSizes,
     /// Connections of a simulation stand at once.
     NoConnecting,
-    /// Responses of a simulation have no events.
+    /// No response of the simulation has events: its model or its steps make none.
     NoEvents,
     /// A rule is not for this kind of workload.
     OtherWorkload,

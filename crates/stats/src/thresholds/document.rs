@@ -20,8 +20,9 @@ pub fn of_summary(threshold: &Threshold, summary: &Summary) -> Option<ThresholdR
         return None;
     }
     let mut result = threshold.blank();
-    if let Some(why) = threshold.metric.not_simulated.filter(|_| summary.source == Source::Sim) {
-        return Some(ThresholdResult { open: Some(Open::Data), reason: Some(why().into()), ..result });
+    let missing = threshold.metric.not_in_simulation(summary.events.is_some());
+    if let Some(why) = missing.filter(|_| summary.source == Source::Sim) {
+        return Some(ThresholdResult { open: Some(Open::Data), reason: Some(why.into()), ..result });
     }
     let aggregate = threshold.aggregate;
     match threshold.metric.taken {

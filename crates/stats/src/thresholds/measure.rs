@@ -222,8 +222,9 @@ impl Thresholds {
         let of = |(i, threshold): (usize, &Threshold)| {
             let ended = self.ended.filter(|&(ended, _)| cut_short && ended == i);
             let ended_run_at = ended.map(|(_, at)| at.as_secs_f64());
-            if let Some(why) = threshold.metric.not_simulated.filter(|_| sight.simulated) {
-                let (open, reason) = (Some(Open::Data), Some(why().into()));
+            let events = sight.events.is_some_and(|events| !events.is_empty());
+            if let Some(why) = threshold.metric.not_in_simulation(events).filter(|_| sight.simulated) {
+                let (open, reason) = (Some(Open::Data), Some(why.into()));
                 let sessions_over = self.over.of(i);
                 return ThresholdResult { open, reason, sessions_over, ended_run_at, ..threshold.blank() };
             }

@@ -607,3 +607,35 @@ fn fixed_work_that_is_slower_is_told_apart() {
     );
     assert!(matches!(compared.pairs[0].verdict, Verdict::Differs { .. }));
 }
+
+/// Of runs with a single step a condition on that step is one on the whole run: judged by the same row, which is looked at once.
+#[test]
+fn a_condition_on_the_only_step_is_judged_on_the_whole_run() {
+    let base = System::new(2, 0.001, 0.01);
+    let slower = base.clone().slower(1.3);
+    let played =
+        [(&base, 1), (&slower, 2)].map(|(system, seed)| system.play(100, [seed; 2], &steady, &["only"]));
+    let judged = |conditions: &[&str]| {
+        let nothing = NotComputed::default();
+        let two = Two {
+            runs: [0, 1],
+            point: String::new(),
+            observed: [&played[0], &played[1]],
+            not_computed: [&nothing, &nothing],
+            same_arrivals: false,
+            same_records: false,
+            of_model: false,
+            obstacles: Vec::new(),
+            differs: Vec::new(),
+        };
+        let conditions: Vec<_> = conditions.iter().map(|text| text.parse().unwrap()).collect();
+        compare(vec![Compared::default(), Compared::default()], vec![two], &conditions)
+    };
+    let step = judged(&["response{step:only}: p(50) slower by 1%", "failed{step:only}: rate more by 50%"]);
+    let whole = judged(&["p(50) slower by 1%", "failed: rate more by 50%"]);
+    let outcomes = |of: &Comparison| of.conditions.iter().map(|c| (c.outcome, c.row)).collect::<Vec<_>>();
+    assert_eq!(outcomes(&step), outcomes(&whole));
+    assert_eq!(step.conditions[0].outcome, headway_stats::comparison::Outcome::Holds);
+    assert_eq!(step.conditions[0].text, "response{step:only}: p(50) slower by 1%", "as it was written");
+    assert_eq!((step.looked_at, &step.pairs[0].rows), (whole.looked_at, &whole.pairs[0].rows));
+}

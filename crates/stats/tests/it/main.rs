@@ -6,6 +6,7 @@ mod coarse;
 mod comparison;
 mod coverage;
 mod effect;
+mod event_coverage;
 mod events;
 mod false_findings;
 mod goldens;

@@ -16,7 +16,7 @@ pub mod tunnel;
 
 pub use client::Client;
 pub use response::{Rendered, Response, ResponseError};
-pub use server::{Server, ServerEvent};
+pub use server::{InPieces, Server, ServerEvent};
 
 use crate::protocol::{Protocol, Settings};
 use crate::syntax::push_line;

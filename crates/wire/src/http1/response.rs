@@ -198,6 +198,19 @@ impl Response {
         buffer.extend_from_slice(b"0\r\n\r\n");
     }
 
+    /// Appends that many bytes of the body from `from` on, as one chunk where the client knows chunks, and the end of the body with the last.
+    pub(super) fn write_piece(&self, to: To, from: u64, len: u64, buffer: &mut Vec<u8>) {
+        let chunked = self.chunk_bytes(to).is_some();
+        if chunked {
+            buffer.extend_from_slice(format!("{len:x}\r\n").as_bytes());
+        }
+        self.write_data(from, len, buffer);
+        if chunked {
+            let last = from + len >= self.body_bytes();
+            buffer.extend_from_slice(if last { b"\r\n0\r\n\r\n" } else { b"\r\n" });
+        }
+    }
+
     /// Appends `len` bytes of the body from `from` on.
     fn write_data(&self, mut from: u64, len: u64, buffer: &mut Vec<u8>) {
         let end = from + len;

@@ -151,6 +151,25 @@ impl Server {
         }
     }
 
+    /// Appends the head of the answer to the oldest unanswered request, whose body follows by [`respond_piece`](Server::respond_piece), before
+    /// anything else is answered. None if there is no request.
+    pub fn respond_begun(&mut self, response: &Response, buffer: &mut Vec<u8>) -> Option<InPieces> {
+        let to = self.answer(response.closes())?;
+        response.write_head(to, buffer);
+        Some(InPieces { to, sent: 0 })
+    }
+
+    /// Appends the next `len` bytes of the body, which goes out with them; false if that was the last of it. A request by HEAD has none.
+    pub fn respond_piece(of: &mut InPieces, response: &Response, len: u64, buffer: &mut Vec<u8>) -> bool {
+        if of.to.is_head || response.bodiless() {
+            return false;
+        }
+        let len = len.min(response.body_bytes() - of.sent);
+        response.write_piece(of.to, of.sent, len, buffer);
+        of.sent += len;
+        of.sent < response.body_bytes()
+    }
+
     /// Appends `100 Continue`, for a request that expects it. Before its answer, and after those of earlier requests.
     pub fn send_continue(&mut self, buffer: &mut Vec<u8>) {
         buffer.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -278,6 +297,14 @@ impl Server {
         self.assembler.release();
         Some(ServerEvent::Error { status })
     }
+}
+
+/// An answer that is under way in pieces.
+#[derive(Clone, Copy, Debug)]
+pub struct InPieces {
+    to: To,
+    /// Bytes of the body.
+    sent: u64,
 }
 
 /// The event for a parsed head.

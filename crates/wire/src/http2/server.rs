@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use h2::RecvStream;
 use h2::server::{Builder, Connection, Handshake, SendResponse};
+use h2::{RecvStream, SendStream};
 
 use super::pipe::Pipe;
 use super::slots::Slots;
@@ -67,6 +67,18 @@ pub struct Answer {
 impl Answer {
     /// Of what HTTP/1.1 would say. Holds the whole body.
     pub fn of(response: &Response) -> Answer {
+        let mut answer = Answer::head_of(response);
+        if !response.bodiless() {
+            answer.head.headers_mut().insert(http::header::CONTENT_LENGTH, response.body_bytes().into());
+        }
+        let mut body = Vec::new();
+        response.write_plain_body(&mut body);
+        answer.body = body.into();
+        answer
+    }
+
+    /// Its head alone, for a body that follows in pieces.
+    pub fn head_of(response: &Response) -> Answer {
         let mut head = http::Response::new(());
         // Made of a Response, which has checked its status and its headers.
         if let Ok(status) = http::StatusCode::from_u16(response.status()) {
@@ -78,12 +90,33 @@ impl Answer {
                 head.headers_mut().append(name, value);
             }
         }
-        if !response.bodiless() {
-            head.headers_mut().insert(http::header::CONTENT_LENGTH, response.body_bytes().into());
-        }
-        let mut body = Vec::new();
-        response.write_plain_body(&mut body);
-        Answer { head, body: body.into() }
+        Answer { head, body: Bytes::new() }
+    }
+}
+
+/// The body of an answer that is under way in pieces; none of a request by HEAD.
+pub struct InPieces(Option<SendStream<Bytes>>);
+
+/// A piece of a body, which any number of answers share.
+#[derive(Clone, Debug)]
+pub struct Piece(Bytes);
+
+impl From<Vec<u8>> for Piece {
+    fn from(bytes: Vec<u8>) -> Piece {
+        Piece(bytes.into())
+    }
+}
+
+impl InPieces {
+    /// Whether the head was all of it.
+    pub fn is_whole(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl fmt::Debug for InPieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("InPieces").field(&self.0.is_some()).finish()
     }
 }
 
@@ -236,6 +269,25 @@ impl Server {
             Ok(mut to) => to.send_data(answer.body.clone(), true).is_ok(),
             Err(_) => false,
         }
+    }
+
+    /// Answers a stream with that head; its body follows by [`respond_piece`](Server::respond_piece). None if its client has given it up.
+    pub fn respond_begun(&mut self, stream: StreamId, answer: &Answer) -> Option<InPieces> {
+        self.dirty = true;
+        let mut asked = self.streams.remove(stream)?;
+        if asked.respond.poll_reset(&mut Context::from_waker(Waker::noop())).is_ready() {
+            return None;
+        }
+        let body = asked.respond.send_response(answer.head.clone(), asked.is_head).ok()?;
+        Some(InPieces((!asked.is_head).then_some(body)))
+    }
+
+    /// Sends a piece of the body, which ends with it if it is the `last`; false if nothing more of it is wanted.
+    pub fn respond_piece(&mut self, of: &mut InPieces, piece: &Piece, last: bool) -> bool {
+        self.dirty = true;
+        let Some(body) = &mut of.0 else { return false };
+        let gone = body.poll_reset(&mut Context::from_waker(Waker::noop())).is_ready();
+        !gone && body.send_data(piece.0.clone(), last).is_ok()
     }
 
     /// Appends to `buffer` the bytes to send now; false if there are none.

@@ -444,10 +444,9 @@ impl<S: RecordSink> Client<S> {
         match event {
             RequestEvent::FirstByte => {
                 self.tell_start();
+                // It may be that of an informational response (103), after which the target works on: the idle timeout waits for
+                // progress.
                 self.note_first_byte(id, now);
-                if !self.streams.is_empty() {
-                    self.progressed(id, now);
-                }
                 None
             }
             RequestEvent::Part(part) => {

@@ -23,6 +23,7 @@ pub use station::{Cold, Discipline, Station};
 
 use headway_base::Rate;
 use headway_base::dist::Dist;
+use headway_base::pieces::Pieces;
 
 /// Index of a part in its model.
 pub type PartId = usize;
@@ -36,6 +37,8 @@ pub struct Model {
     pub accept: Option<Rate>,
     /// When the generator itself does not run.
     pub pauses: Option<Pauses>,
+    /// A response that was served (200) comes in these pieces; none: whole, as its service ends.
+    pub events: Option<Pieces>,
 }
 
 /// A part, or several that are alike.
@@ -94,7 +97,7 @@ impl Model {
 
     /// These parts; connections are accepted at once, and the generator does not pause.
     pub fn of(parts: Vec<Part>) -> Model {
-        Model { parts, accept: None, pauses: None }
+        Model { parts, accept: None, pauses: None, events: None }
     }
 
     /// A balancer before that number of stations.

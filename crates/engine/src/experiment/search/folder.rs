@@ -307,6 +307,71 @@ mod tests {
         }
     }
 
+    /// The pieces of a response come after its service: the first event at once, so that its knee is that of the queue (77/s); gaps are the same
+    /// at every rate. The intervals of 20 searches hold the knee in at least 95 % less three standard errors.
+    #[test]
+    fn the_knee_of_first_events_is_that_of_the_queue() {
+        let spec = |seed: u64, thresholds: &[&str]| {
+            let text = "users: { arrive: { rate: 50/s } }\njourney: [ { get: /, stream: chunks } ]\n\
+                model: { servers: 1, service: exp(10ms), events: { gap: exp(5ms), count: 4 } }\n";
+            let around = Surroundings {
+                read: &|name| Err(name.to_owned()),
+                env: &|_| None,
+                log: &headway_workload::scenario::no_logs,
+            };
+            let scenario = parse("one.yaml", text, &around).unwrap();
+            let sim =
+                Sim { streamed: scenario.script.streamed(), ..Sim::new(scenario.model().unwrap().clone()) };
+            let base = RunSpec {
+                thresholds: thresholds.iter().map(|text| text.parse().unwrap()).collect(),
+                scenario: Some(text.to_owned()),
+                ..RunSpec::new("one", scenario.plan(seed, Shard::WHOLE), 1_000)
+            };
+            SearchSpec {
+                base,
+                backend: Backend::Sim(Box::new(sim)),
+                target: "the model of one.yaml".into(),
+                bounds: Bounds { from: 7.0, lowest: 7.0, to: None, precision: 0.1 },
+                budget: Nanos::from_secs(36_000),
+                folder: None,
+                probe: true,
+                baseline: None,
+            }
+        };
+        let found = |seed: u64, thresholds: &[&str]| {
+            search(&[spec(seed, thresholds)], None, &Control::default(), &mut ()).unwrap().targets.remove(0)
+        };
+        let (mut held, mut all) = (0, 0);
+        for seed in 0..20 {
+            let found = found(seed, &["first_event: p(90)<100ms", "failed: rate<1%"]);
+            // A steady target is taken to drift in at most one search of twenty.
+            if found.outcome != Outcome::Found {
+                assert_eq!(found.outcome, Outcome::Drifts, "{seed}");
+                continue;
+            }
+            all += 1;
+            let [low, high] = found.interval;
+            let exact = 100.0 - 10f64.ln() / 0.1;
+            held += u32::from(low.unwrap() <= exact && exact <= high.unwrap());
+        }
+        assert!(all >= 17 && f64::from(held) >= 0.8 * f64::from(all), "{held} of {all}");
+        // Gaps never come near their limit: the other threshold decides. Each response has three.
+        let found = found(1, &["event_gap: p(90)<100ms", "p(90)<200ms", "failed: rate<1%"]);
+        let shares = |i: usize| found.trials.iter().map(move |trial| trial.shares[i]).collect::<Vec<_>>();
+        assert!(shares(0).iter().all(|share| share.value < 0.01), "{:?}", shares(0));
+        let n = |i: usize| shares(i).iter().map(|share| share.n).sum::<u64>() as f64;
+        assert!((n(0) / n(1) / 3.0 - 1.0).abs() < 0.1, "{} {}", n(0), n(1));
+        assert!(found.trials.iter().any(|trial| trial.threshold == Some(1)), "{:?}", found.trials);
+        // Where nothing makes events there is nothing to look for.
+        let mut whole = spec(1, &["first_event: p(90)<100ms", "failed: rate<1%"]);
+        let Backend::Sim(sim) = &mut whole.backend else { unreachable!() };
+        sim.model.events = None;
+        assert!(whole.asked().unwrap_err().to_string().contains("come whole"));
+        let Backend::Sim(sim) = &mut whole.backend else { unreachable!() };
+        sim.streamed.clear();
+        assert!(whole.asked().unwrap_err().to_string().contains("--stream chunks"));
+    }
+
     /// Closed users: the largest number at which p(90) holds, against that of M/M/c with so many users (`Mmcn`). The intervals of 30 searches
     /// from random first numbers hold it in at least 95 % less three standard errors.
     #[test]

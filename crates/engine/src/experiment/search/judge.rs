@@ -5,10 +5,11 @@
 use crate::collect::Observer;
 use crate::simulate::order::{Ended, How, InOrder};
 use crate::{Control, Snapshot};
-use headway_base::{Batch, Kind, Nanos, Outcome, Record, RecordSink, Start};
-use headway_stats::metric::{Metric, Observation, Taken};
+use headway_base::{Batch, Kind, Nanos, Outcome, Record, RecordSink, ResponseEvent, Start};
+use headway_stats::metric::{EventTime, Metric, Observation, Taken};
 use headway_stats::search::{Criterion, NoCriterion, Seen, Trial, is_limited};
 use headway_stats::thresholds::Threshold;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -22,22 +23,88 @@ pub struct Asked {
 }
 
 /// A request that ended, and what it tells of the metric that is asked for beside response times.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Told {
     pub ended: Ended,
     value: Observation,
-}
-
-impl Told {
-    /// What a row tells; `take` is how the metric is taken from it.
-    pub fn of(record: &Record, take: Option<fn(&Record) -> Observation>) -> Told {
-        Told { ended: Ended::from(record), value: take.map_or(Observation::Nothing, |take| take(record)) }
-    }
+    /// Of gaps between events, of which a response has several.
+    gaps: Option<Box<[i64]>>,
 }
 
 impl Default for Told {
     fn default() -> Told {
-        Told { ended: Ended::default(), value: Observation::Nothing }
+        Told { ended: Ended::default(), value: Observation::Nothing, gaps: None }
+    }
+}
+
+/// How the values of a metric come about.
+#[derive(Clone, Copy)]
+pub(super) enum Take {
+    /// From the record of a request.
+    Row(fn(&Record) -> Observation),
+    /// From the events of its response.
+    Event(EventTime),
+}
+
+/// Which request: its group, `k`, step and repeat.
+type Key = (u16, u64, u16, u32);
+
+/// What the events of a request have told so far.
+#[derive(Clone, Debug, Default)]
+struct Parts {
+    first: Option<i64>,
+    gaps: Vec<i64>,
+}
+
+/// What requests tell, of which the events come before the record.
+#[derive(Default)]
+pub(super) struct Telling {
+    take: Option<Take>,
+    /// Of requests whose record has not come yet; nothing where no events are asked for.
+    under_way: HashMap<Key, Parts>,
+}
+
+impl Telling {
+    /// Of what is asked for beside response times.
+    pub fn of(asked: &[Asked]) -> Telling {
+        Telling { take: asked.iter().find_map(Asked::taken), under_way: HashMap::new() }
+    }
+
+    /// An event of a response, or its end, which comes for each request that could have had some.
+    pub fn event(&mut self, event: &ResponseEvent) {
+        if !matches!(self.take, Some(Take::Event(_))) {
+            return;
+        }
+        let parts = self.under_way.entry((event.group, event.k, event.step, event.repeat)).or_default();
+        if let Some(first) = event.first() {
+            parts.first = Some(first.0);
+        } else if let Some(gap) = event.gap() {
+            parts.gaps.push(gap.0);
+        }
+    }
+
+    /// What a request has told when its record comes.
+    #[inline]
+    pub fn record(&mut self, record: &Record) -> Told {
+        let ended = Ended::from(record);
+        match self.take {
+            None => Told { ended, ..Told::default() },
+            Some(Take::Row(take)) => Told { ended, value: take(record), gaps: None },
+            Some(Take::Event(time)) => {
+                let key = (record.group, record.k, record.step, record.repeat);
+                match (self.under_way.remove(&key), time) {
+                    // Of a step without events.
+                    (None, _) => Told { ended, ..Told::default() },
+                    (Some(Parts { first, .. }), EventTime::First) => {
+                        let waited = Observation::Censored(record.response().0);
+                        Told { ended, value: first.map_or(waited, Observation::Seen), gaps: None }
+                    }
+                    (Some(Parts { gaps, .. }), EventTime::Gap) => {
+                        Told { ended, gaps: Some(gaps.into()), ..Told::default() }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -58,18 +125,36 @@ impl Asked {
         self.metric != Metric::RESPONSE && self.metric != Metric::FAILED
     }
 
-    /// How its values are taken from rows, where it is of no response times.
-    pub(super) fn taken(&self) -> Option<fn(&Record) -> Observation> {
+    /// How its values are taken, where it is of no response times.
+    pub(super) fn taken(&self) -> Option<Take> {
         match self.metric.taken {
-            Taken::Row(take) => Some(take),
+            Taken::Row(take) => Some(Take::Row(take)),
+            Taken::Event(time) => Some(Take::Event(time)),
             _ => None,
         }
     }
 
+    /// Whether it is of the events of responses.
+    pub(super) fn is_of_events(&self) -> bool {
+        matches!(self.metric.taken, Taken::Event(_))
+    }
+
+    /// What it sees of a request: of the gaps within its response several.
     #[inline]
-    pub(super) fn seen(&self, Told { ended, value }: &Told) -> Option<Seen> {
+    pub(super) fn seen<'a>(&self, told: &'a Told) -> impl Iterator<Item = Seen> + use<'a> {
+        let failed = told.ended.how != How::Well;
+        let gaps = match self.metric.taken {
+            Taken::Event(EventTime::Gap) => told.gaps.as_deref().unwrap_or_default(),
+            _ => &[],
+        };
+        let gaps = gaps.iter().map(move |&gap| Seen { time: Nanos(gap), failed });
+        self.seen_once(told).into_iter().chain(gaps)
+    }
+
+    #[inline]
+    fn seen_once(&self, Told { ended, value, .. }: &Told) -> Option<Seen> {
         let failed = ended.how != How::Well;
-        if matches!(self.metric.taken, Taken::Row(_)) {
+        if self.taken().is_some() {
             let time = match *value {
                 Observation::Nothing => return None,
                 Observation::Seen(span) => Nanos(span),
@@ -92,8 +177,8 @@ pub struct Judge {
     asked: Vec<Asked>,
     /// One for each source of records.
     orders: Vec<InOrder<Told>>,
-    /// How the metric is taken that is asked for beside response times.
-    take: Option<fn(&Record) -> Observation>,
+    /// Of the metric that is asked for beside response times.
+    telling: Telling,
     measured: Range<Nanos>,
     started: u64,
     ended: u64,
@@ -125,7 +210,7 @@ impl Judge {
             trial,
             asked: asked.to_vec(),
             orders: Vec::new(),
-            take: asked.iter().find_map(Asked::taken),
+            telling: Telling::of(asked),
             measured,
             started: 0,
             ended: 0,
@@ -183,10 +268,11 @@ impl Judge {
         if source >= self.orders.len() {
             self.orders.resize(source + 1, InOrder::default());
         }
-        let told = Told::of(record, self.take);
+        let told = self.telling.record(record);
         let Judge { trial, asked, orders, measured, reached, connected, unconnected, .. } = self;
         orders[source].put(record, told, |told| {
             let ended = told.ended;
+            let told = &told;
             if started && !*connected {
                 *connected = ended.connected;
                 *unconnected += u64::from(!ended.connected);
@@ -194,7 +280,9 @@ impl Judge {
             // What comes after the decision changes it no more.
             if measured.contains(&ended.arrived) && trial.decided().is_none() {
                 *reached = ended.due.max(*reached);
-                trial.take(ended.due, |which| asked.get(which)?.seen(&told));
+                trial.take(ended.due, |which| {
+                    asked.get(which).map(|asked| asked.seen(told)).into_iter().flatten()
+                });
             }
         });
     }
@@ -223,6 +311,11 @@ impl RecordSink for Judge {
     #[inline]
     fn record(&mut self, record: Record) {
         Judge::record(self, 0, &record);
+    }
+
+    #[inline]
+    fn event(&mut self, event: ResponseEvent) {
+        self.telling.event(&event);
     }
 
     fn tick(&mut self, _: Nanos) {}
@@ -270,6 +363,7 @@ impl Watch<'_> {
 impl Observer for Watch<'_> {
     fn batch(&mut self, batch: &Batch) {
         let source = usize::from(batch.source);
+        batch.events.iter().for_each(|event| self.judge.telling.event(event));
         batch.starts.iter().for_each(|start| self.judge.start(source, start));
         batch.records.iter().for_each(|record| self.judge.record(source, record));
         self.stop();

@@ -30,6 +30,7 @@ use headway_stats::search::{
     TrialEnd, TrialRow, length, other_limit,
 };
 use headway_stats::summary::Units;
+use headway_workload::client::Streamed;
 use headway_workload::redact::Cleared;
 use std::path::PathBuf;
 use trials::{Trials, most_per_second};
@@ -85,8 +86,25 @@ impl SearchSpec {
     /// There is none, or one that a search cannot look for.
     pub fn asked(&self) -> Result<Vec<Asked>, Error> {
         let asked = asked(&self.base.thresholds)?;
-        let simulated = matches!(self.backend, Backend::Sim(_));
-        match asked.iter().find(|asked| simulated && !asked.metric.is_simulated()) {
+        let streams = |steps: &[Streamed]| steps.iter().any(|step| step.events);
+        let (simulated, pieces, streams) = match &self.backend {
+            Backend::Sim(sim) => (true, sim.model.events.is_some(), streams(&sim.streamed)),
+            Backend::Live(live) => (false, true, streams(&live.script.streamed())),
+        };
+        for Asked { metric, .. } in asked.iter().filter(|asked| asked.is_of_events()) {
+            if !streams {
+                return Err(Error::usage(anyhow!(
+                    "a search for {metric}: no step has events; write `stream: chunks` on a step, or --stream chunks"
+                )));
+            }
+            if !pieces {
+                return Err(Error::usage(anyhow!(
+                    "a search in virtual time for {metric}: the responses of this model come whole; write for example `events: {{ gap: \
+                     exp(20ms), count: 5 }}` in the model"
+                )));
+            }
+        }
+        match asked.iter().find(|asked| simulated && asked.metric.not_in_simulation(pieces).is_some()) {
             Some(Asked { metric, .. }) => Err(Error::usage(anyhow!(
                 "a search in virtual time cannot look for {metric}: a simulation does not have it; leave that threshold out"
             ))),
@@ -118,7 +136,7 @@ pub fn asked(thresholds: &[Threshold]) -> Result<Vec<Asked>, Error> {
         let text = &threshold.text;
         Asked::of(threshold).map_err(|why| match why {
             NoCriterion::Kind => anyhow!(
-                "threshold '{text}': a search looks for a percentile of a time (response, connect) of all steps below a limit, or the share \
+                "threshold '{text}': a search looks for a percentile of a time (response, connect, first_event) of all steps below a limit, or the share \
                  of failures below a limit; write 'p(99)<100ms', 'med<20ms' or 'failed: rate<0.1%'"
             ),
             NoCriterion::Limit => anyhow!(

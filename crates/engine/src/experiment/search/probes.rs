@@ -3,7 +3,7 @@
 //! A probe is some users without think time, on either backend, for a second or so. The model is a station of as many servers as capacity and
 //! service time say, with the response times of one user alone, under the plan's own arrivals, in virtual time. It places trials and proves nothing.
 
-use super::judge::{Asked, LIMITED, Told};
+use super::judge::{Asked, LIMITED, Telling};
 use super::trials::{at_rate, in_virtual_time_with, requests_per_arrival};
 use crate::collect::Observer;
 use crate::simulate::Play;
@@ -11,7 +11,7 @@ use crate::simulate::order::How;
 use crate::{Backend, Control, Error, RunSpec, Snapshot};
 use headway_base::dist;
 use headway_base::random::{Stream, streams};
-use headway_base::{Batch, Kind, Nanos, Record, RecordSink, Start as Started};
+use headway_base::{Batch, Kind, Nanos, Record, RecordSink, ResponseEvent, Start as Started};
 use headway_stats::search::{Bounds, ProbeRow, Probed, SECONDS, Side, Start, alone};
 use headway_workload::Plan;
 use headway_workload::model::{Model, Station};
@@ -95,7 +95,7 @@ fn play(
     let mut seen = Seen::new(asked, least, control);
     match backend {
         Backend::Sim(sim) => {
-            let play = Play { plan, limits: base.limits, model: sim.model.clone() };
+            let play = sim.of(plan, base.limits);
             seen = in_virtual_time_with(&play, || Seen::new(asked, least, control)).map_err(Error::usage)?;
         }
         Backend::Live(_) => {
@@ -129,6 +129,7 @@ fn closed(plan: &Plan, users: u32, to: Option<f64>, seed: u64, length: Nanos) ->
 /// What was seen of a probe.
 struct Seen {
     asked: Vec<Asked>,
+    telling: Telling,
     least: u64,
     control: Control,
     began: Option<Nanos>,
@@ -146,6 +147,7 @@ impl Seen {
     fn new(asked: &[Asked], least: u64, control: &Control) -> Seen {
         Seen {
             asked: asked.to_vec(),
+            telling: Telling::of(asked),
             least,
             control: control.clone(),
             began: None,
@@ -169,7 +171,7 @@ impl Seen {
         *begun = started.min(*begun);
         self.last = self.last.max(record.done);
         self.ended += 1;
-        let told = Told::of(record, self.asked.iter().find_map(Asked::taken));
+        let told = self.telling.record(record);
         let ended = told.ended;
         if ended.how == How::Well {
             self.well += 1;
@@ -182,7 +184,7 @@ impl Seen {
             self.limited += u64::from(record.status == LIMITED);
         }
         for (asked, [beyond, n]) in self.asked.iter().zip(&mut self.beyond) {
-            if let Some(seen) = asked.seen(&told) {
+            for seen in asked.seen(&told) {
                 let counts = asked.criterion.limit.map_or(seen.failed, |limit| seen.time > limit);
                 *beyond += u64::from(counts);
                 *n += 1;
@@ -232,6 +234,9 @@ impl RecordSink for Seen {
     fn record(&mut self, record: Record) {
         self.take(&record);
     }
+    fn event(&mut self, event: ResponseEvent) {
+        self.telling.event(&event);
+    }
     fn tick(&mut self, _: Nanos) {}
     fn has_enough(&self) -> bool {
         self.is_enough() || self.control.asked() > 0
@@ -258,6 +263,7 @@ impl Watch {
 
 impl Observer for Watch {
     fn batch(&mut self, batch: &Batch) {
+        batch.events.iter().for_each(|event| self.seen.telling.event(event));
         batch.records.iter().for_each(|record| self.seen.take(record));
         self.stop();
     }
@@ -291,7 +297,7 @@ fn expected(
     let ratio = |rate: f64| -> Option<f64> {
         let seed = Stream::new(plan.seed, streams::DERIVED).bits(0, 0) >> 11;
         let plan = at_rate(plan, rate, seed, Nanos::from_secs(24 * 3600)).ok()?;
-        let play = Play { plan, limits: base.limits, model: model.clone() };
+        let play = Play { plan, limits: base.limits, model: model.clone(), streamed: Vec::new() };
         let new = || Count { asked: asked.to_vec(), n: 0, beyond: vec![0; asked.len()] };
         let count = in_virtual_time_with(&play, new).ok()?;
         let n = (count.n - WARM_UP.min(count.n)).max(1) as f64;

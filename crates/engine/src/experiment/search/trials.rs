@@ -172,7 +172,7 @@ pub fn in_virtual_time(
 /// # Errors
 /// A model that cannot be.
 pub fn in_virtual_time_with<S: RecordSink>(play: &Play, new: impl Fn() -> S) -> anyhow::Result<S> {
-    let Play { plan, limits, model } = play;
+    let Play { plan, limits, model, .. } = play;
     let generator = play.generator()?;
     let mut sink = new();
     let suits = generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports(plan, model);
@@ -180,7 +180,7 @@ pub fn in_virtual_time_with<S: RecordSink>(play: &Play, new: impl Fn() -> S) -> 
     if !matches!(played, Some(Ok(_))) {
         sink = new();
         let mut network = Network::new(model, plan)?;
-        headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink);
+        play.into_sink(&mut network, generator, &mut sink);
     }
     Ok(sink)
 }
@@ -237,7 +237,7 @@ impl Trials<'_> {
         match self.backend {
             Backend::Live(_) => self.live(plan, trial, folder, left, told),
             Backend::Sim(sim) => {
-                let play = Play { plan: plan.clone(), limits: self.base.limits, model: sim.model.clone() };
+                let play = sim.of(plan.clone(), self.base.limits);
                 let seen = in_virtual_time(&play, self.asked, &trial, self.control).map_err(Error::usage)?;
                 // What was seen is played once more, to that end, for its report.
                 let end = if seen.trial.decided().is_some() { seen.reached + Nanos(1) } else { longest };

@@ -33,7 +33,7 @@ mapping! {
         seed: Seed,
         /// Most connections at once.
         connections: Count,
-        /// Longest wait for an answer. Default: 30s.
+        /// Longest wait for an answer. Default: 30s, 10min where a step has stream.
         timeout: Time,
         /// Longest that a response which has begun may stand still. Default: 30s for steps with stream, none for others.
         idle_timeout: Time,

@@ -15,6 +15,7 @@ use crate::scenario::source::Problem;
 use crate::scenario::tree::Scalar;
 use crate::scenario::written;
 use headway_base::Nanos;
+use headway_base::pieces::{self, Pieces};
 use headway_base::units::nearest;
 use std::ops::RangeInclusive;
 
@@ -57,8 +58,14 @@ fn settle(model: &written::Model, labels: &[String], reader: &mut Reader<'_>) ->
         }
         Some(Pauses { every: every.value.clone(), length: length.value.clone() })
     });
+    let events = model.whole.events.as_ref().and_then(|events| {
+        let (gap, count) = (events.gap.as_ref()?, events.count.as_ref()?);
+        let count = u32::try_from(number(count, 1..=pieces::MOST, reader)?).unwrap_or(u32::MAX);
+        let first = events.first.as_ref().map_or_else(pieces::none, |first| first.value.clone());
+        Some(Pieces { first, gap: gap.value.clone(), count })
+    });
     let parts = network::parts(model, labels, reader)?;
-    (reader.problems.len() == before).then_some(Model { parts, accept, pauses })
+    (reader.problems.len() == before).then_some(Model { parts, accept, pauses, events })
 }
 
 /// Complains about a name that is not fit for reports and paths.

@@ -78,6 +78,8 @@ mapping! {
         accept: PerSecond,
         /// When the generator itself does not run.
         pauses: Pauses,
+        /// Responses come in pieces, after they were served; the server is free meanwhile. Default: whole.
+        events: Events,
     }
 }
 
@@ -128,6 +130,18 @@ impl JsonSchema for Model {
                 .into(),
         );
         schema
+    }
+}
+
+mapping! {
+    /// The pieces in which a response comes.
+    Events, "events", "{ gap: exp(20ms), count: 5 }", requires [gap, count] {
+        /// Time from the end of the service to the first piece. Default: 0s.
+        first: Law,
+        /// Time from each piece to the next.
+        gap: Law,
+        /// How many pieces a response has.
+        count: Count,
     }
 }
 
