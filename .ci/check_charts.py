@@ -38,6 +38,9 @@ ROUNDS = """
       const of = (_, i) => ({ from_s: i, to_s: i + 1, n: 1, failed: count(), p50: value(), p99: value() });
       summary.by_label[name].series = Array.from({ length: 1 + Math.floor(random() * rows) }, of);
     }
+    const columns = 1 + Math.floor(random() * 120), edges = [pick([0, 5e-7, 1e-3]), ...Array.from({ length: 1 + Math.floor(random() * 47) }, (_, i) => 2e-3 * 2 ** (i / 2))];
+    const counts = Array.from({ length: columns }, () => edges.slice(1).map(() => pick([0, 0, 1, 7, 1e6, 9.007e15])));
+    summary.curves.response_grid = { from_s: 0, width_s: width, edges, counts };
     summary.measured.from_s = count();
     const { percentiles, headway } = summary.curves;
     for (const point of [...percentiles.response, ...percentiles.service]) point.value = count();
@@ -45,6 +48,8 @@ ROUNDS = """
     for (const of of summary.arrivals.dispersion) Object.assign(of, { index: count(), se: count(), expected: count() });
     logTime = random() < 0.5;
     page.dataset.errors = "";
+    stretch = pick([null, null, [from, from + width], [from + width / 3, from + 3 * width]]);
+    step = pick([null, null, steps[0]]);
     drawAll();
     await new Promise((next) => setTimeout(next, 5));
     if (page.dataset.errors) found.push(`round ${round}: ${page.dataset.errors}`);

@@ -95,6 +95,18 @@ FIND = """
       if (!scrolls && (left < -1 || right > innerWidth + 1)) found.add(`${where(holder)}: ${shown(node.data)} is off the page`);
     }
   }
+  // A number is not broken within a cell, but where it has so many digits that no screen has room for the table.
+  for (const { node } of texts) {
+    const cell = node.parentElement.closest("td, th, dd, .tile-value");
+    if (!cell || cell.closest(".wide")) continue;
+    for (const { 0: number, index } of node.data.matchAll(/(?<![\\w.:-])\\d[\\d.,]*/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + number.length);
+      const tops = new Set([...range.getClientRects()].filter((box) => box.width > 0).map((box) => Math.round(box.top)));
+      if (tops.size > 1 && number.length < 20) found.add(`${where(cell)}: the number ${shown(number)} is broken within its cell`);
+    }
+  }
   // What scrolls up and down within its box shows a part of itself, so that its lines may lie over those below.
   const inside = texts.filter(({ node, top, bottom }) => {
     const box = node.parentElement.closest("details .scroll");

@@ -51,6 +51,11 @@ READING = """
 SORTING = """
 (() => {
   const wrong = [];
+  const lengths = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 };
+  const inSeconds = (text) => {
+    const found = /^[<>]?\\s*(\\d[\\d.,]*)(?: ?(ns|us|ms|s|min|h))?(?: to [\\d.,]+ (ns|us|ms|s|min|h))?$/.exec(text.trim());
+    return found && (found[2] || found[3]) ? Number(found[1].replaceAll(',', '')) * lengths[found[2] || found[3]] : null;
+  };
   let sorted = 0;
   for (const table of document.querySelectorAll('.scroll table')) {
     for (const button of table.querySelectorAll('thead .sort')) {
@@ -62,6 +67,11 @@ SORTING = """
         const numbers = groupsOf(table.tBodies[0]).map(([row]) => sortValue(row.cells[column])).filter((v) => typeof v === 'number');
         const right = numbers.every((v, i) => i === 0 || (order === 'ascending' ? v >= numbers[i - 1] : v <= numbers[i - 1]));
         if (!right) wrong.push(`table: ${th.textContent} is not ${order}: ${numbers.slice(0, 8)}`);
+        // The same by what a reader sees: the first number of a cell in the unit behind it, which a range says once.
+        const seen = groupsOf(table.tBodies[0]).map(([row]) => inSeconds(row.cells[column].textContent)).filter((v) => v != null);
+        const slack = (a, b) => a <= b * 1.0000001 + 1e-15;
+        const rising = seen.every((v, i) => i === 0 || (order === 'ascending' ? slack(seen[i - 1], v) : slack(v, seen[i - 1])));
+        if (!rising) wrong.push(`table: ${th.textContent} reads ${seen.slice(0, 8)}, which is not ${order}`);
       }
       if ([...table.tBodies[0].rows].length !== before) wrong.push('table: rows are lost');
       sorted++;
@@ -97,11 +107,63 @@ def zoom(page):
     return len(whole), wrong
 
 
+def by_buttons(page):
+    """The zoom by its buttons and keys, with the keyboard alone, and the choice of a step: what is wrong with them."""
+    if not page.value("Boolean(document.querySelector('.chart-tools'))"):
+        return []
+    wrong = []
+
+    def width():
+        page.value(WAIT, awaitPromise=True)
+        shown = page.value(SHOWN)
+        return shown[0][1] - shown[0][0], shown
+
+    page.value(f"showStretch(null)")
+    whole, _ = width()
+    page.value("document.querySelector('.zoom button').focus()")
+    press(page, "Tab", 9)
+    if page.value("document.activeElement.title") != "zoom in (+)":
+        wrong.append(f"zoom: behind the first button is {page.value(FOCUSED)}")
+    for key, code, least, most in (("Enter", 13, 0.4, 0.6), ("+", 187, 0.2, 0.3), ("-", 189, 0.4, 0.6), ("0", 48, 0.99, 1.01)):
+        press(page, key, code)
+        now, shown = width()
+        if not least * whole <= now <= most * whole:
+            wrong.append(f"zoom: after {key} the first chart shows {now / whole:.2f} of the run")
+        if any(abs(a - shown[0][0]) + abs(b - shown[0][1]) > 0.1 * whole for a, b in shown):
+            wrong.append(f"zoom: after {key} the charts show {shown}")
+    press(page, "+", 187)
+    before, after = page.value(SHOWN)[0], None
+    press(page, "ArrowRight", 39)
+    page.value(WAIT, awaitPromise=True)
+    after = page.value(SHOWN)[0]
+    if not after[0] > before[0] + 0.1 * (before[1] - before[0]):
+        wrong.append(f"zoom: the right arrow leads from {before} to {after}")
+    if not page.value("document.querySelector('.stretch').textContent"):
+        wrong.append("zoom: nothing says what is shown")
+    press(page, "0", 48)
+    if page.value("Boolean(document.querySelector('.chart-tools select'))"):
+        page.value("document.querySelector('.chart-tools select').focus()")
+        press(page, "ArrowDown", 40)
+        page.value(WAIT, awaitPromise=True)
+        name = page.value("document.querySelector('.chart-tools select').value")
+        left = page.value("[...document.querySelectorAll('#labels tbody tr:not([hidden])')].map((row) => row.cells[0].textContent)")
+        if not name or left != [name]:
+            wrong.append(f"step: after the down arrow {name!r} is chosen and the table of steps has {left}")
+        lines = page.value(f"{OVER}[0].series.map((s) => s.label)")
+        if "p90" in lines or "p50" not in lines:
+            wrong.append(f"step: the first chart draws {lines} of a step")
+        press(page, "ArrowUp", 38)
+        page.value(WAIT, awaitPromise=True)
+        if len(page.value("[...document.querySelectorAll('#labels tbody tr:not([hidden])')].map((row) => row.rowIndex)")) < 2:
+            wrong.append("step: all steps do not come back")
+    return wrong
+
+
 FOCUSED = "(() => { const e = document.activeElement; return [e.localName, e.textContent.trim().slice(0, 40)]; })()"
 
 
 def press(page, key, code):
-    text = {"text": "\r"} if key == "Enter" else {}
+    text = {"text": "\r" if key == "Enter" else key} if key == "Enter" or len(key) == 1 else {}
     for kind in ("keyDown", "keyUp"):
         page.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **(text if kind == "keyDown" else {}))
 
@@ -167,7 +229,7 @@ def check(browser, arguments):
         problems.append(f"layout: the page is {overflow} pixels wider than the screen")
     wrong, data["sorted"] = value(SORTING)
     data["zoomed"], more = zoom(page)
-    problems += wrong + more + by_keyboard(page, address)
+    problems += wrong + more + by_buttons(page) + by_keyboard(page, address)
     # Both states of the switch, and back.
     value("document.querySelectorAll('.chart-tools button').forEach((b) => { b.click(); b.click(); })")
     page.picture(arguments.screenshot)

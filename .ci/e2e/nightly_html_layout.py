@@ -22,15 +22,21 @@ AUDITED = ROOT / "crates/import/tests/samples/jmeter-csv/1830_AggRpt.csv.zst"
 BROKEN = {
     "clips": (".tile-value { height: 9px; overflow: hidden; }", "is clipped"),
     "overlaps": (".tile-note { margin-top: -16px; }", "overlaps"),
+    "breaks numbers": (".tile-value { width: 20px; }", "is broken within its cell"),
     "sticks out": (".scroll { overflow: visible; } .scroll table { width: 2000px; }", "px wider than the screen"),
     "scrolls": (".scroll table, .scroll tbody { display: table; min-width: 2000px; }", "px too wide"),
 }
+# A page of steps, whose filter does nothing.
+UNFILTERED = ("for (const row of rows) row.hidden = other;", "", "step: after the down arrow")
 UNREADABLE = {
     "is unfolded": ('<details class="fold">', '<details class="fold" open>', "before anything is unfolded"),
     "has an index that goes": ("nav { position: sticky;", "nav { position: static;", "index: at the end of the page"),
     "does not unfold": ("if (fold) fold.open = true;", "", "its link does not unfold"),
     "sorts the wrong way": ('const sign = order === "ascending" ? 1 : -1;', "const sign = 1;", "is not descending"),
     "zooms each chart alone": ('sync: { key: "over-time" }', 'sync: { key: "over-time", filters: { pub: () => false } }', "zoom: chart"),
+    "does not zoom by buttons": ("() => changeStretch(0.5, 0)", "() => 0", "zoom: after Enter"),
+    "does not zoom by keys": ("event.preventDefault();\n    act[3]();", "event.preventDefault();", "zoom: after +"),
+    "sorts intervals by their numbers alone": ("if (cell?.dataset.sort) return Number(cell.dataset.sort);", "", "reads"),
     "keeps its index open": ('event.key !== "Escape"', 'event.key !== "F9"', "Escape does not close"),
 }
 LARGE_NUMBERS = ("v >= large ? digits(v)", "v >= large ? nothing(v)")
@@ -72,15 +78,25 @@ def pages(tmp):
 def reading(tmp):
     sim(ONE_SERVER, "--html", tmp / "sim.html", tmp=tmp)
     with Serve("--service", "exp(1ms)", "--servers", "2", "--error-rate", "0.05", tmp=tmp) as serve:
-        run(serve.url, "-R", "200", "-d", "4s", "--html", tmp / "run.html", tmp=tmp)
+        # Intervals in microseconds and in milliseconds.
+        thresholds = [part for text in ("p(10)<100", "p(90)<100", "p(99)<100") for part in ("--threshold", text)]
+        run(serve.url, "-R", "200", "-d", "4s", *thresholds, "--html", tmp / "run.html", tmp=tmp)
+        run_file(STEPS, "--html", tmp / "steps.html", tmp=tmp, name="steps", env={"TARGET": serve.url.rstrip("/")})
     for colours in ([], ["--dark"]):
         for width in ("1280", "390"):
             screens = ["--screens", "3"] if width == "1280" else []
             code, found = look(tmp / "sim.html", tmp / "sim.png", "--width", width, *screens, *colours, program=READ)
             expect(code == 0, found)
             # How many findings a live run has is the machine's affair, and so is its length.
-            code, found = look(tmp / "run.html", tmp / "run.png", "--width", width, *colours, program=READ)
-            expect(code == 0 and " 0 zoom together" not in found and " 0 columns sort" not in found, found)
+            for name in ("run", "steps"):
+                code, found = look(tmp / f"{name}.html", tmp / f"{name}.png", "--width", width, *colours, program=READ)
+                expect(code == 0 and " 0 zoom together" not in found and " 0 columns sort" not in found, found)
+    page = (tmp / "steps.html").read_text()
+    part, other, finding = UNFILTERED
+    expect(part in page, f"the page has no {part!r}")
+    (tmp / "broken.html").write_text(page.replace(part, other))
+    code, found = look(tmp / "broken.html", tmp / "broken.png", "--width", "1280", program=READ)
+    expect(code == 1 and finding in found, f"of a page whose filter does nothing: {found}")
     # Of pages with a mistake the check finds it.
     page = (tmp / "run.html").read_text()
     for name, (part, other, finding) in UNREADABLE.items():

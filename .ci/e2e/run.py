@@ -42,7 +42,7 @@ MODULES = [
 
 # Slow ones, for .ci/nightly.
 NIGHTLY = ["nightly_broken_servers", "nightly_doctor", "nightly_connections", "nightly_html_layout", "nightly_limits", "nightly_lost", "nightly_http2", "nightly_impairments",
-           "nightly_overload", "nightly_compare", "nightly_search", "nightly_mortality", "nightly_watch", "nightly_otlp", "nightly_docs", "nightly_book", "nightly_grafana"]
+           "nightly_overload", "nightly_compare", "nightly_search", "nightly_mortality", "nightly_watch", "nightly_otlp", "nightly_docs", "nightly_book", "nightly_grafana", "nightly_notebook"]
 
 # Shards on hosts that are network namespaces, for .ci/cluster.
 CLUSTER = ["nightly_cluster"]

@@ -341,6 +341,22 @@ impl Coarse {
         self.max = 0;
     }
 
+    /// The first and the last cell that hold something.
+    pub fn span(&self) -> Option<(usize, usize)> {
+        let held = |&count: &u32| count > 0;
+        Some((self.counts.iter().position(held)?, self.counts.iter().rposition(held)?))
+    }
+
+    /// Adds the counts of the cells to those of groups of `per` of them: the first cell, all below, is a group by itself. `sums` begins at
+    /// group `first`.
+    pub fn add_groups(&self, per: usize, first: usize, sums: &mut [u64]) {
+        for (cell, &count) in self.counts.iter().enumerate() {
+            if let Some(sum) = group(cell, per).checked_sub(first).and_then(|at| sums.get_mut(at)) {
+                *sum += u64::from(count);
+            }
+        }
+    }
+
     /// The smallest x with F(x) >= p among `n` observations (those missing here lie beyond), as the middle of its
     /// cell, never beyond the maximum.
     pub fn quantile_of(&self, p: f64, n: u64) -> Option<u64> {
@@ -367,6 +383,19 @@ fn index(x: u64) -> usize {
     let within = (x >> (octave - STEP_BITS)) as usize & ((1 << STEP_BITS) - 1);
     let cell = (((octave - FLOOR_BITS) as usize) << STEP_BITS) + within;
     if x == 1 << FLOOR_BITS { 0 } else { cell + 1 }
+}
+
+/// Of cells in groups of `per`, the group of one; the first cell is a group by itself.
+pub(crate) fn group(cell: usize, per: usize) -> usize {
+    cell.div_ceil(per)
+}
+
+/// Where a group of coarse cells begins, in nanoseconds.
+pub(crate) fn group_edge(group: usize, per: usize) -> u64 {
+    let Some(steps) = group.checked_sub(1).map(|group| group * per) else { return 0 };
+    let octave = FLOOR_BITS + (steps >> STEP_BITS) as u32;
+    let within = (steps & ((1 << STEP_BITS) - 1)) as u64;
+    (1 << octave) + (within << (octave - STEP_BITS))
 }
 
 fn middle(index: usize) -> u64 {

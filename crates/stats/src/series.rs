@@ -4,10 +4,10 @@
 //! longer one; how many of them make one of the document's is settled in the end. A run of more than 3,600 rows has its neighbours
 //! merged in pairs, as often as needed, so that memory stays at some 8 MB at most. Steps have rows of their own (`label_series`).
 
-use crate::cells::Coarse;
+use crate::cells::{Coarse, group, group_edge};
 use crate::label_series::LabelSeries;
 use crate::levels::Changes;
-use crate::summary::{LabelRow, MeanParts, OTHER_STATUSES, SeriesRow, failure_kind};
+use crate::summary::{LabelRow, MeanParts, OTHER_STATUSES, ResponseGrid, SeriesRow, failure_kind};
 use headway_base::{Nanos, Outcome, Record, Snapshot};
 use std::collections::BTreeMap;
 
@@ -342,6 +342,30 @@ impl Series {
         counts
     }
 
+    /// Response times over the run, in as many columns and as fine steps as there is room for; none where nothing was sent.
+    pub fn grid(&self) -> Option<ResponseGrid> {
+        let spans = || self.rows.iter().filter_map(|row| row.responses.as_ref()?.span());
+        let (low, high) = (spans().map(|(low, _)| low).min()?, spans().map(|(_, high)| high).max()?);
+        // Cells of a step: a quarter of an octave, a half, or all of it.
+        let rows = |per: usize| group(high, per) - group(low, per) + 1;
+        let per = [4, 8].into_iter().find(|&per| rows(per) <= ResponseGrid::MOST_ROWS).unwrap_or(16);
+        let (first, rows) = (group(low, per), rows(per));
+        let many = self.rows.len().div_ceil(ResponseGrid::MOST_COLUMNS).max(1);
+        let column = |of: &[Row]| {
+            let mut counts = vec![0; rows];
+            of.iter()
+                .filter_map(|row| row.responses.as_ref())
+                .for_each(|responses| responses.add_groups(per, first, &mut counts));
+            counts
+        };
+        Some(ResponseGrid {
+            from_s: 0.0,
+            width_s: self.width as f64 * many as f64 / 1e9,
+            edges: (first..=first + rows).map(|group| group_edge(group, per) as f64 / 1e9).collect(),
+            counts: self.rows.chunks(many).map(column).collect(),
+        })
+    }
+
     /// The rows; `users` is what counts as users there.
     pub fn rows(&self, users: Option<Level>) -> Vec<SeriesRow> {
         let mut levels = [0i64; LEVELS];
@@ -530,6 +554,35 @@ mod tests {
             last.len(),
             (0..rows.len()).filter(|&i| rows[i].from_s >= 100.0 && rows[i].to_s <= 200.0).count()
         );
+    }
+
+    #[test]
+    fn a_grid_holds_every_request_where_it_belongs_and_stays_small() {
+        assert_eq!(Series::new(1).grid(), None);
+        // From half a microsecond to 270 s, and within one octave: the widest and the narrowest range.
+        for (seconds, longest) in [(7, 28), (500, 28), (20_000, 28), (500, 1)] {
+            let (mut series, mut all) = (Series::new(1), Vec::new());
+            for s in 0..seconds {
+                let response = (512u64 << (s % longest)) + 17 * s;
+                let at = Nanos::from_secs(s as i64);
+                series.record(&Record::never_started(0, at, at + Nanos(response as i64), Outcome::Timeout));
+                all.push((s as f64, response as f64 / 1e9));
+            }
+            let grid = series.grid().unwrap();
+            let rows = grid.edges.len() - 1;
+            assert!(grid.counts.len() <= ResponseGrid::MOST_COLUMNS && rows <= ResponseGrid::MOST_ROWS);
+            assert!(grid.counts.iter().all(|column| column.len() == rows));
+            assert!(grid.edges.is_sorted_by(|a, b| a < b), "{:?}", grid.edges);
+            let mut expected = vec![vec![0; rows]; grid.counts.len()];
+            for (due, response) in all {
+                let column = (due / grid.width_s) as usize;
+                let row = grid.edges.iter().rposition(|&edge| edge <= response).unwrap();
+                expected[column][row] += 1;
+            }
+            assert_eq!(grid.counts, expected, "{seconds} s");
+            // No row at either end is empty.
+            assert!([0, rows - 1].iter().all(|&row| grid.counts.iter().any(|column| column[row] > 0)));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use headway_base::{Nanos, Record};
 use headway_records::{By, Limits, Merge, RunFolder, events_of, folder};
 use headway_report::Origin;
 use headway_stats::Summary;
-use headway_stats::comparison::{Compared, Condition, Numbers, Observed, Observing};
+use headway_stats::comparison::{Compared, Condition, Numbers, Observed, Observing, Stretch};
 use headway_stats::study::Study;
 use headway_stats::summary::{NotComputed, PlanSummary, Source};
 use headway_workload::Plan;
@@ -238,6 +238,7 @@ fn of_summary(summary: &Summary, name: String, plan: Option<Plan>, conditions: &
         n: summary.response.n,
         notes: asked.as_ref().map(|asked| asked.notes.clone()).unwrap_or_default(),
         curve: summary.curves.percentiles.response.clone(),
+        over_time: Stretch::of(&summary.series),
         not_computed,
     };
     let labels: Vec<String> = summary.by_label.keys().cloned().collect();

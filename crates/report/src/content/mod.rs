@@ -11,6 +11,7 @@ pub(crate) mod over_time;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod study;
+pub(crate) mod within;
 
 use crate::words::Tone;
 use crate::words::audit::Fact;

@@ -1,13 +1,13 @@
-//! What renderings without charts show of the run over time: its failures.
+//! What tables show of the run over time: its failures, and how long requests took in stretches of it.
 //!
 //! Deliberately absent: the charts and their tables of all rows, which are the page's.
 
 use super::{Cell, Column, Row, Section, Table};
 use crate::content::Block;
-use crate::format::{chosen, count, share_of};
+use crate::format::{chosen, count, share_of, time};
 use crate::words::{self, Tone};
 use headway_stats::Summary;
-use headway_stats::summary::SeriesRow;
+use headway_stats::summary::{ResponseGrid, SeriesRow};
 use std::collections::BTreeMap;
 
 /// Stretches of time that the table has at most.
@@ -106,6 +106,42 @@ pub(crate) fn failures(summary: &Summary) -> Option<Section> {
     })
 }
 
+/// Ranges of response times that the table of a grid has at most.
+const MOST_RANGES: usize = 8;
+
+/// Requests by when they were due and how long they took, in few stretches and ranges.
+pub(crate) fn grid(grid: &ResponseGrid) -> Table {
+    let rows = grid.edges.len().saturating_sub(1);
+    let (many, long) = (rows.div_ceil(MOST_RANGES).max(1), grid.counts.len().div_ceil(MOST_STRETCHES).max(1));
+    let sum = |column: &Vec<u64>, from: usize| {
+        column.iter().skip(from).take(many).fold(0, |sum: u64, &n| sum.saturating_add(n))
+    };
+    let at = |columns: usize| grid.from_s + columns as f64 * grid.width_s;
+    let row = |(i, columns): (usize, &[Vec<u64>])| {
+        let span = format!("{} to {} s", chosen(at(i * long)), chosen(at(i * long + columns.len())));
+        let ranges = (0..rows).step_by(many).map(|from| {
+            let n = columns.iter().fold(0, |all: u64, column| all.saturating_add(sum(column, from)));
+            Cell::toned(if n == 0 { Tone::Faint } else { Tone::Plain }, count(n))
+        });
+        Row::from(std::iter::once(Cell::new(span)).chain(ranges).collect::<Vec<_>>())
+    };
+    let ranges = (0..rows).step_by(many).map(|from| {
+        let up_to = (from + many).min(rows);
+        let title = match up_to == rows {
+            true => format!("from {}", time(grid.edges[from])),
+            false => format!("below {}", time(grid.edges[up_to])),
+        };
+        Column::number(title, 11)
+    });
+    Table {
+        caption: "Requests by when they were due and how long they took".into(),
+        columns: std::iter::once(Column::word("due", 17)).chain(ranges).collect(),
+        rows: grid.counts.chunks(long).enumerate().map(row).collect(),
+        row: "stretch",
+        ..Table::default()
+    }
+}
+
 /// What failures of kinds without a column stand under.
 const OTHERS: &str = "others";
 
@@ -141,6 +177,21 @@ mod tests {
             assert_eq!((sum(1), sum(2), sum(4), sum(5)), (12 * rows, 2 * rows, rows, rows), "{rows}");
         }
         assert!(failures(&run(1, &["timeout"])).is_none() && failures(&run(60, &[])).is_none());
+    }
+
+    #[test]
+    fn the_table_of_a_grid_is_small_and_holds_every_request() {
+        for (columns, rows) in [(1, 1), (7, 8), (120, 48), (13, 9)] {
+            let counts = (0..columns).map(|i| (0..rows).map(|k| (i * k) as u64 % 7).collect()).collect();
+            let edges = (0..=rows).map(|k| 1e-3 * 1.19f64.powi(k as i32)).collect();
+            let grid = ResponseGrid { from_s: 0.0, width_s: 0.5, edges, counts };
+            let table = super::grid(&grid);
+            assert!(table.rows.len() <= MOST_STRETCHES && table.columns.len() <= MOST_RANGES + 1);
+            let cells = table.rows.iter().flat_map(|row| &row.cells[1..]);
+            let shown: u64 = cells.map(|cell| cell.text.replace(',', "").parse::<u64>().unwrap()).sum();
+            assert_eq!(shown, grid.counts.iter().flatten().sum::<u64>());
+            assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
+        }
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What the report of a search holds: the knee at several limits, and the trials.
 
 use super::{Block, Cell, Column, Note, Row, Section, Table};
-use crate::format::{number, share, time, time_range};
+use crate::format::{number, percentile, share, time, time_range};
 use crate::words::Tone;
 use crate::words::search::{about, became, between, other_limit, outcome, why};
+use headway_stats::metric::{Aggregate, Metric};
 use headway_stats::search::{Found, RateOf, Searched, TrialRow};
 use headway_stats::summary::LoadVerdict;
+use headway_stats::thresholds::Threshold;
 
 /// One row for each target: the knee, and what became of its search.
 pub(crate) fn targets(searched: &Searched) -> Section {
@@ -79,21 +81,26 @@ pub(crate) fn trials(found: &Found) -> Option<Section> {
         return None;
     }
     let (what, several) = if found.sweep.is_empty() { ("trial", "Trials") } else { ("run", "Runs") };
-    let columns = vec![
+    let asked = asked_percentile(found);
+    let time_of = |&percent: &f64| match percent == asked {
+        true => Column { intervals: 20, ..Column::number(percentile(percent), 10) },
+        false => Column::number(percentile(percent), 0),
+    };
+    let mut columns = vec![
         Column::number(what, 7),
         Column::number(of_arrivals(found), 10),
         Column::number("offered", 0),
         Column::number(if found.rate_of == RateOf::Requests { "sent" } else { "requests" }, 10),
         Column::number("goodput", 0),
         Column::number("load", 13),
-        Column::number("p50", 0),
-        Column { intervals: 20, ..Column::number("p99", 10) },
-        Column::number("p99.9", 0),
+    ];
+    columns.extend(percentiles(found).iter().map(time_of));
+    columns.extend([
         Column::number("failed", 0),
         Column::number("requests in all", 0),
         Column::number("outcome", 10),
         Column::word("why it ended", 0),
-    ];
+    ]);
     let rows = found.trials.iter().enumerate().map(|(i, row)| trial(found, i + 1, row).into());
     let table = Table {
         caption: several.to_owned(),
@@ -108,6 +115,32 @@ pub(crate) fn trials(found: &Found) -> Option<Section> {
         title: format!("{several} (rates per second)"),
         blocks: vec![Block::Table(table)],
     })
+}
+
+/// The percentile of the response time that the search asks for; the 99th where it asks for none.
+pub(crate) fn asked_percentile(found: &Found) -> f64 {
+    let read = found.thresholds.iter().filter_map(|text| text.parse::<Threshold>().ok());
+    let asked = read.filter(|of| of.metric == Metric::RESPONSE && of.step.is_none()).find_map(|of| match of
+        .aggregate
+    {
+        Aggregate::Percentile(percent) => Some(percent),
+        _ => None,
+    });
+    // A search of an earlier version has no other than some.
+    let known =
+        |percent: &f64| found.trials.iter().any(|row| row.response.iter().any(|of| of.percent == *percent));
+    asked.filter(known).unwrap_or(99.0)
+}
+
+/// The percentiles of the trials that are shown, in their order.
+pub(crate) fn percentiles(found: &Found) -> Vec<f64> {
+    let mut all = vec![50.0, 99.0, 99.9];
+    let asked = asked_percentile(found);
+    if !all.contains(&asked) {
+        all.push(asked);
+        all.sort_by(f64::total_cmp);
+    }
+    all
 }
 
 /// What arrives, as the heading of its rate.
@@ -126,7 +159,7 @@ pub(crate) fn level(found: &Found, rate: f64) -> String {
 
 fn trial(found: &Found, n: usize, row: &TrialRow) -> Vec<Cell> {
     let per_second = |x: Option<f64>| Cell::new(x.map_or_else(|| "-".to_owned(), number));
-    let percentile = |percent: f64| {
+    let of_time = |percent: f64| {
         let Some(found) = row.response.iter().find(|p| p.percent == percent) else { return Cell::new("-") };
         let more = if found.lower_bound { "> " } else { "" };
         let mut cell = Cell::new(format!("{more}{}", time(found.value)));
@@ -140,19 +173,20 @@ fn trial(found: &Found, n: usize, row: &TrialRow) -> Vec<Cell> {
         Some(LoadVerdict::Inconclusive) => Cell::toned(Tone::Warn, "INCONCLUSIVE"),
         None => Cell::new("-"),
     };
-    vec![
+    let mut cells = vec![
         Cell::new(n.to_string()),
         Cell::new(level(found, row.rate)),
         per_second(row.offered),
         per_second(row.sent),
         per_second(row.goodput),
         verdict,
-        percentile(50.0),
-        percentile(99.0),
-        percentile(99.9),
+    ];
+    cells.extend(percentiles(found).into_iter().map(of_time));
+    cells.extend([
         Cell::new(row.failed.map_or_else(|| "-".to_owned(), share)),
         Cell::new(crate::format::count(row.requests)),
         Cell::toned(tone, word),
         Cell::new(why(found, row)),
-    ]
+    ]);
+    cells
 }

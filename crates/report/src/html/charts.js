@@ -101,46 +101,51 @@ const timeMarks = (numbered, findings = numbered) => (u) => {
 
 // The middle of a row, to the digits that its length calls for.
 const timeOf = (rows) =>
-  ({ label: "time", value: (u, v) => (v == null ? "-" : v.toFixed(rows[0].to_s - rows[0].from_s < 0.9 ? 2 : 1) + " s") });
+  ({ label: "time", value: (u, v) => (v == null ? "-" : v.toFixed(rows[0]?.to_s - rows[0]?.from_s < 0.9 ? 2 : 1) + " s") });
+// All requests, or those of the step that is chosen: of a step the medians and 99th percentiles alone are known.
+const shownRows = () => {
+  if (step == null) return summary.series;
+  return (summary.by_label[step]?.series || []).map((row) => ({ ...row, started: null, completed: null }));
+};
 const overTime = (place) => {
-  const rows = summary.series;
+  const rows = shownRows();
   const xs = rows.map((row) => (row.from_s + row.to_s) / 2);
-  const column = (name) => rows.map((row) => (logTime ? positive(row[name]) : row[name]));
-  const end = rows[rows.length - 1].to_s;
-  const scaleX = { time: false, range: (u, low, high) => (low === high ? [rows[0].from_s, end] : [low, high]) };
+  const column = (name) => rows.map((row) => (logTime ? positive(row[name]) : row[name] ?? null));
+  const end = rows.length ? rows[rows.length - 1].to_s : 1;
+  const scaleX = { time: false, range: (u, low, high) => (low === high ? [rows[0]?.from_s ?? 0, end] : [low, high]) };
   const line = (label, colour, width, extra) =>
     ({ label, stroke: style(colour), width, points: { show: rows.length < 4 }, ...extra });
-  const value = (u, v) => time(v);
   const narrow = widthOf(place) < 600;
   const size = narrow ? 60 : 66;
   const seconds = timeOf(rows);
-  const above = new uPlot(options(place, narrow ? 240 : 300, {
-    scales: { x: scaleX, y: logTime ? { distr: 3, range: logRange(1e-9) } : { range: (u, low, high) => [0, (high || 1) * 1.05] } },
+  const plot = (height, y, lines, short, last, marked, space) => new uPlot(options(place, height + (last ? 40 : 0), {
+    scales: { x: scaleX, y },
     cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
-    series: [
-      seconds,
-      line("max", "--three", 1, { value }),
-      line("p99", "--two", 1.6, { value }),
-      line("p90", "--five", 1.2, { value }),
-      line("p50", "--one", 1.8, { value }),
-    ],
-    axes: [axis({ values: (u, splits) => splits.map(() => ""), size: 10 }), axis({ values: (u, splits) => splits.map(axisTime), size })],
-    hooks: { drawClear: [timeMarks(true)] },
-  }), [xs, column("max"), column("p99"), column("p90"), column("p50")], place);
+    series: [seconds, ...lines.map(([line]) => line)],
+    axes: [last ? clockAxis(narrow) : axis({ values: (u, splits) => splits.map(() => ""), size: 10 }), axis({ values: (u, splits) => splits.map(short), size, ...space })],
+    hooks: { drawClear: [marked] },
+  }), [xs, ...lines.map(([, column]) => column)], place);
+  const value = (u, v) => time(v);
+  const times = [["max", "--three", 1], ["p99", "--two", 1.6], ["p90", "--five", 1.2], ["p50", "--one", 1.8]]
+    .filter(([name]) => step == null || rows.some((row) => row[name] != null))
+    .map(([name, colour, width]) => [line(name, colour, width, { value }), column(name)]);
+  const fromZero = { range: (u, low, high) => [0, (high || 1) * 1.08] };
   const rate = (u, v) => (v == null ? "-" : digits(v) + "/s");
-  const below = new uPlot(options(place, narrow ? 150 : 170, {
-    scales: { x: scaleX, y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
-    cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
-    series: [
-      seconds,
-      line("started", "--one", 1.4, { value: rate, fill: faded(style("--one"), 0.12) }),
-      line("completed", "--four", 1.4, { value: rate }),
-      line("failed", "--bad", 1.4, { value: rate }),
-    ],
-    axes: [clockAxis(narrow), axis({ values: (u, splits) => splits.map((v) => axisCount(v) + "/s"), size })],
-    hooks: { drawClear: [timeMarks(false, true)] },
-  }), [xs, rows.map((r) => perSecond(r, r.started)), rows.map((r) => perSecond(r, r.completed)), rows.map((r) => perSecond(r, r.failed))], place);
-  return [above, below];
+  const per = (label, of, colour, extra) => [line(label, colour, 1.4, { value: rate, ...extra }), rows.map((row) => perSecond(row, of(row)))];
+  const fill = { fill: faded(style("--one"), 0.12) };
+  const rates = step == null
+    ? [per("started", (row) => row.started, "--one", fill), per("completed", (row) => row.completed, "--four")]
+    : [per("due and ended", (row) => row.n, "--one", fill)];
+  // Few failures beside many requests would be a line along the bottom.
+  const failed = rows.some((row) => row.failed > 0);
+  const perAxis = (v) => axisCount(v) + "/s";
+  const above = logTime ? { distr: 3, range: logRange(1e-9) } : { range: (u, low, high) => [0, (high || 1) * 1.05] };
+  const plots = [
+    plot(narrow ? 240 : 290, above, times, axisTime, false, timeMarks(true)),
+    plot(narrow ? 110 : 120, fromZero, rates, perAxis, !failed, timeMarks(false, true)),
+  ];
+  if (failed) plots.push(plot(narrow ? 80 : 84, fromZero, [per("failed", (row) => row.failed, "--bad", { fill: faded(style("--bad"), 0.15) })], perAxis, true, timeMarks(false, true), { space: 16 }));
+  return plots;
 };
 
 // Lines over the run: each with its label, colour and value in every row; `show` is for the legend, `short` for the axis.
@@ -208,7 +213,9 @@ const splitOverTime = (place) => {
 
 // Steps above each other in three plots: median, 99th percentile, and failures where there are some.
 const stepsOverTime = (place) => {
-  const labels = steps.map((name) => ({ name, rows: summary.by_label[name].series }));
+  // All that are drawn, or the one that is chosen.
+  const chosen = steps.includes(step) ? [step] : steps;
+  const labels = chosen.map((name) => ({ name, rows: summary.by_label[name].series }));
   const longest = labels.map(({ rows }) => rows).reduce((a, b) => (b.length > a.length ? b : a));
   const xs = longest.map((row) => (row.from_s + row.to_s) / 2);
   const end = longest[longest.length - 1].to_s;
@@ -218,8 +225,8 @@ const stepsOverTime = (place) => {
     const columns = labels.map(({ rows }) => xs.map((_, i) => (rows[i] ? of(rows[i]) : null)));
     const values = columns.flat().filter((v) => v > 0);
     const logarithmic = log && values.length > 0 && values.reduce((a, b) => Math.max(a, b)) > 20 * values.reduce((a, b) => Math.min(a, b));
-    const line = ({ name }, i) => ({
-      label: shortName(name), stroke: lineColour(i), width: 1.6, points: { show: xs.length < 4 }, value: (u, v) => (v == null ? "-" : show(v)),
+    const line = ({ name }) => ({
+      label: shortName(name), stroke: lineColour(steps.indexOf(name)), width: 1.6, points: { show: xs.length < 4 }, value: (u, v) => (v == null ? "-" : show(v)),
     });
     return new uPlot(options(place, (narrow ? 150 : 160) + (last ? 40 : 0), {
       title,
@@ -268,6 +275,17 @@ const histogram = (place) => {
       const left = u.valToPos(from(bin), "x", true), right = u.valToPos(to(bin), "x", true);
       const top = Math.min(u.valToPos(bin.n, "y", true), floor - gap);
       ctx.fillRect(left, top, Math.max(right - left - gap, gap), floor - top);
+    }
+    ctx.strokeStyle = style("--bad");
+    ctx.lineWidth = 1.4 * gap;
+    ctx.setLineDash([5 * gap, 4 * gap]);
+    for (const { metric, step: of, unit, operator, limit } of summary.thresholds || []) {
+      if (metric !== "response" || of != null || unit !== "s" || !operator.startsWith("<") || limit <= ends[0] || limit >= ends[1]) continue;
+      const at = u.valToPos(limit, "x", true);
+      ctx.beginPath();
+      ctx.moveTo(at, u.bbox.top);
+      ctx.lineTo(at, floor);
+      ctx.stroke();
     }
     ctx.restore();
   };
@@ -391,7 +409,7 @@ const dispersion = (place) => {
 
 const builders = {
   "over-time": overTime, "in-flight": inFlight, statuses, "failures-over-time": failures, "split-over-time": splitOverTime,
-  "steps-over-time": stepsOverTime, bytes: bytesOverRun, histogram, percentiles, headways, dispersion,
+  "steps-over-time": stepsOverTime, "heat-map": heatMap, throughput, bytes: bytesOverRun, histogram, percentiles, headways, dispersion,
 };
 // Of an audit's page; audit.js is absent on any other.
 if (summary?.audit) Object.assign(builders, { counts, groups });

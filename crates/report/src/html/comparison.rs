@@ -3,7 +3,7 @@
 use super::content::section;
 use super::figures::{details, figure};
 use super::markup::{Cell, Column, Markup, cell, number, tone_class, word};
-use super::{COMPARISON_JS, CURVES_JS, DRAW_JS, KIT_JS, READ_JS, UPLOT_JS, begin, data, footer};
+use super::{COMPARISON_JS, CURVES_JS, begin, data, footer, scripts_of};
 use crate::Style;
 use crate::content::comparison::pair;
 use crate::format::{share, time};
@@ -14,33 +14,36 @@ use headway_stats::comparison::{Compared, Comparison, Verdict};
 pub(super) fn page(comparison: &Comparison, style: &Style) -> Vec<u8> {
     let mut page = Markup::default();
     let drawn = comparison.runs.iter().any(|run| run.curve.len() > 1);
+    let over_time = comparison.runs.iter().any(|run| run.over_time.len() > 1);
     let first = comparison.pairs.first().map(|pair| headline(comparison, pair).1).unwrap_or_default();
-    begin(&mut page, &format!("{first} - Headway"), usize::from(drawn));
-    page.raw("<body>\n<main>\n<header>\n<p class=\"brand\">Headway comparison</p>\n");
+    begin(&mut page, &format!("{first} - Headway"), usize::from(drawn) + usize::from(over_time));
+    page.raw("<body>\n");
+    let top = page.len();
+    page.raw("<main>\n<header>\n<p class=\"brand\">Headway comparison</p>\n");
     for of in &comparison.pairs {
         let (tone, text) = headline(comparison, of);
         page.element("h1", tone_class(tone), &text).element("p", "subject", &names(comparison, of));
     }
     page.raw("</header>\n");
     remarks(&mut page, comparison);
+    let mut pairs = comparison.pairs.iter().flat_map(|of| pair(comparison, of, true));
+    // The numbers of all requests, and the curves, are the answer.
+    pairs.next().iter().for_each(|part| section(&mut page, part));
+    if over_time {
+        self::over_time(&mut page, comparison);
+    }
     if drawn {
         curves(&mut page, comparison);
     }
-    for of in &comparison.pairs {
-        pair(comparison, of, true).iter().for_each(|part| section(&mut page, part));
-    }
+    page.fold(true);
+    pairs.for_each(|part| section(&mut page, &part));
     again(&mut page, comparison, style);
+    page.insert_index(top);
     page.raw("</main>\n");
     footer(&mut page);
     data(&mut page, "comparison", &crate::texts::of_comparison(comparison));
-    page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
-    page.raw(CURVES_JS)
-        .raw(COMPARISON_JS)
-        .raw("</script>\n<script>\n")
-        .raw(DRAW_JS)
-        .raw("</script>\n<script>\n")
-        .raw(READ_JS)
-        .raw("</script>\n</body>\n</html>\n");
+    scripts_of(&mut page, &[CURVES_JS, COMPARISON_JS]);
+    page.raw("</body>\n</html>\n");
     page.into_bytes()
 }
 
@@ -62,6 +65,18 @@ fn remarks(page: &mut Markup, comparison: &Comparison) {
         page.element("li", tone_class(*tone), text);
     }
     page.raw("</ul>\n").end_section();
+}
+
+/// Response times, throughput and failures of all runs over time, in plots of one zoom.
+fn over_time(page: &mut Markup, comparison: &Comparison) {
+    let failed = comparison.runs.iter().flat_map(|run| &run.over_time).any(|row| row.failed > 0.0);
+    let caption = format!(
+        "Each run from its own zero on, warm-up included: the median and the 99th percentile of the response time by when a request was \
+         due, and requests completed{} per second. Rows of a run need not be as long as those of another.",
+        if failed { " and failed" } else { "" }
+    );
+    figure(page, "comparison-over-time", "Over time", &caption);
+    page.end_section();
 }
 
 fn curves(page: &mut Markup, comparison: &Comparison) {

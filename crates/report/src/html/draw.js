@@ -4,7 +4,9 @@ const drawn = new Map();
 const draw = (place) => {
   for (const plot of drawn.get(place) || []) plot.destroy();
   try {
-    drawn.set(place, builders[place.dataset.chart](place));
+    const plots = builders[place.dataset.chart](place);
+    drawn.set(place, plots);
+    join(plots);
   } catch (error) {
     drawn.delete(place);
     keepError(place.dataset.chart + ": " + error.message);
@@ -18,24 +20,6 @@ const drawAll = () => {
   places.filter(isSeen).forEach(draw);
   page.dataset.rendered = String(drawn.size);
 };
-// Above the chart of response times over the run, a button that changes their axis.
-const offerAxis = () => {
-  const place = places.find((place) => place.dataset.chart === "over-time");
-  if (!place || place.previousElementSibling) return;
-  const tools = document.createElement("div");
-  tools.className = "chart-tools";
-  const toggle = document.createElement("button");
-  toggle.type = "button";
-  toggle.textContent = "logarithmic times";
-  toggle.setAttribute("aria-pressed", String(logTime));
-  toggle.addEventListener("click", () => {
-    logTime = !logTime;
-    toggle.setAttribute("aria-pressed", String(logTime));
-    draw(place);
-  });
-  tools.append(toggle);
-  place.before(tools);
-};
 // Draws what the page has room for now, but for places that are to stay as they are.
 const drawPage = (stays = () => false) => {
   places = [...document.querySelectorAll("[data-chart]")];
@@ -44,7 +28,8 @@ const drawPage = (stays = () => false) => {
     plots.forEach((plot) => plot.destroy());
     drawn.delete(place);
   }
-  offerAxis();
+  offerTools();
+  filterTables();
   places.filter((place) => isSeen(place) && (!drawn.has(place) || !stays(place))).forEach(draw);
   page.dataset.rendered = String(drawn.size);
 };

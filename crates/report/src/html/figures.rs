@@ -18,6 +18,8 @@ const MOST_ROWS: usize = 300;
 pub(super) fn count(summary: &Summary) -> usize {
     let has = [
         has_series(summary),
+        has_grid(summary),
+        has_throughput(summary),
         has_levels(summary),
         rates::has_statuses(summary),
         rates::has_failures(summary),
@@ -52,6 +54,23 @@ fn has_series(summary: &Summary) -> bool {
 /// An audit's page has no such chart: its rows do not tell what waited, nor when users came and went.
 pub(super) fn has_levels(summary: &Summary) -> bool {
     summary.audit.is_none() && summary.series.iter().any(|row| row.in_flight.is_some() || row.users.is_some())
+}
+
+/// Of one column or one row there is nothing to see that the histogram or the run over time does not show.
+fn has_grid(summary: &Summary) -> bool {
+    let grid = summary.curves.response_grid.as_ref();
+    grid.is_some_and(|grid| grid.counts.len() > 1 && grid.edges.len() > 2)
+}
+
+/// Fewest rows whose throughput is set against their response times.
+const FEWEST_POINTS: usize = 8;
+
+/// Rows of the measured phase with response times.
+fn has_throughput(summary: &Summary) -> bool {
+    let measured = &summary.measured;
+    let within = |row: &&SeriesRow| row.from_s >= measured.from_s && row.from_s < measured.to_s;
+    let timed = |row: &&SeriesRow| row.p50.is_some_and(|p50| p50 > 0.0);
+    summary.series.iter().filter(within).filter(timed).count() >= FEWEST_POINTS
 }
 
 fn has_histogram(summary: &Summary) -> bool {
@@ -112,7 +131,7 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
     }
     let stalls = summary.generator.as_ref().map_or(0, |generator| generator.stalls.len() as u64);
     let mut caption = format!(
-        "Per row of {}, by when a request was due; below, requests started and ended per second.",
+        "Per row of {}, by when a request was due; below, requests started, completed and failed per second.",
         chosen_time(summary.series[0].to_s - summary.series[0].from_s)
     );
     if summary.measured.from_s > 0.0 {
@@ -141,6 +160,37 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
         number("max"),
     ];
     details(page, &caption, &head, &rows);
+}
+
+/// How many requests took how long, over the run.
+pub(super) fn heat_map(page: &mut Markup, summary: &Summary) {
+    let Some(grid) = summary.curves.response_grid.as_ref().filter(|_| has_grid(summary)) else { return };
+    let most = grid.counts.iter().flatten().max().copied().unwrap_or(0);
+    let caption = format!(
+        "Requests by when they were due and how long they took: columns of {}. The stronger the colour, the more requests, on a \
+         logarithmic scale; the strongest is {}. Those that got no response took until they were given up.",
+        chosen_time(grid.width_s),
+        plural(most, "request")
+    );
+    figure(page, "heat-map", "Heat map of response times", &caption);
+    page.raw("<details><summary>The numbers as a table</summary>\n");
+    content::table(page, &crate::content::over_time::grid(grid));
+    page.raw("</details>\n").end_section();
+}
+
+/// Response time against throughput.
+pub(super) fn throughput(page: &mut Markup, summary: &Summary) {
+    if !has_throughput(summary) {
+        return;
+    }
+    let caption = format!(
+        "A point for each row of {} of the measured phase: requests completed in it per second, and the response times of those due in \
+         it. Response times that rise where the throughput does not are those of a target at its limit. The numbers are in the table \
+         of the response time over the run.",
+        chosen_time(summary.series[0].to_s - summary.series[0].from_s)
+    );
+    figure(page, "throughput", "Response time against throughput", &caption);
+    page.end_section();
 }
 
 /// Who was there and what was in flight, over the run.
@@ -239,11 +289,16 @@ pub(super) fn histogram(page: &mut Markup, summary: &Summary) {
     }
     let bins = &summary.curves.response_histogram;
     let n: u64 = bins.iter().map(|bin| bin.n).sum();
-    let caption = format!(
+    let mut caption = format!(
         "Requests with a response, by response time: n = {}. Time is logarithmic: twenty bars to a tenfold.",
         counted(n)
     );
+    let within = crate::content::within::table(summary);
+    if within.is_some() {
+        caption.push_str(" Dashed: the limits of thresholds.");
+    }
     figure(page, "histogram", "Histogram of response times", &caption);
+    within.iter().for_each(|table| content::table(page, table));
     let row = |bin: &HistogramBin| {
         let to = bin.to.map_or("and more".into(), |to| format!("to {}", chosen_time(to)));
         vec![cell(format!("{} {to}", chosen_time(bin.from))), cell(counted(bin.n)), cell(share_of(bin.n, n))]

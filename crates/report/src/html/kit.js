@@ -63,7 +63,7 @@ const axis = (extra) => ({
 });
 const options = (place, height, extra) => {
   ["x", "y"].forEach((scale, i) => {
-    if (extra.scales[scale].distr === 3) extra.axes[i] = { splits: logSplits, ...extra.axes[i] };
+    if (extra.scales[scale].distr === 3) extra.axes[i] = { splits: logSplits, filter: logLabels, ...extra.axes[i] };
   });
   return {
     width: widthOf(place),
@@ -74,8 +74,8 @@ const options = (place, height, extra) => {
     ...extra,
   };
 };
-// The digits 1 to 9 of each power of ten within the range. uPlot's own steps never end where a range begins between
-// 9.5 and 10 of some power of ten.
+// The digits 1 to 9 of each power of ten within the range, or finer steps where it holds few of these. uPlot's own steps never end
+// where a range begins between 9.5 and 10 of some power of ten.
 const logSplits = (u, axis, low, high) => {
   const splits = [];
   // From nothing, or to infinity, there would be no end to them.
@@ -83,7 +83,30 @@ const logSplits = (u, axis, low, high) => {
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
     for (let digit = 1; digit <= 9; digit++) splits.push(Number(digit + "e" + power));
   }
-  return splits.filter((split) => split >= low * 0.999999 && split <= high * 1.000001);
+  const within = splits.filter((split) => split >= low * 0.999999 && split <= high * 1.000001);
+  if (within.length > 3 || !(high > low * 1.000001)) return within;
+  const power = Math.floor(Math.log10((high - low) / 4));
+  const step = [1, 2, 5, 10].map((digit) => Number(digit + "e" + power)).find((step) => (high - low) / step <= 8);
+  const first = Math.ceil(low / step - 1e-6);
+  return Array.from({ length: Math.floor(high / step + 1e-6) - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+};
+// Which of them have a label: all if there is room, else those that begin with certain digits; at least two in any case.
+const logLabels = (u, splits, at, space) => {
+  const places = splits.map((split) => u.valToPos(split, u.axes[at].scale));
+  const digit = (split) => Number(split.toExponential(5).split("e")[0]);
+  for (const kept of [null, [1, 2, 3, 5, 7], [1, 2, 5], [1]]) {
+    const indices = splits.map((_, i) => i).filter((i) => !kept || kept.includes(digit(splits[i])));
+    const apart = indices.every((i, k) => k === 0 || Math.abs(places[i] - places[indices[k - 1]]) >= space);
+    if (apart && (indices.length > 1 || splits.length < 2)) return splits.map((split, i) => (indices.includes(i) ? split : null));
+  }
+  // Else whatever has room beside the last one, powers of ten if there are several.
+  let last = -Infinity;
+  const powers = splits.filter((split) => digit(split) === 1).length > 1;
+  return splits.map((split, i) => {
+    if ((powers && digit(split) !== 1) || Math.abs(places[i] - last) < space) return null;
+    last = places[i];
+    return split;
+  });
 };
 const logRange = (floor) => (u, low, high) => {
   if (low == null || !(high > 0)) return [0.001, 1];

@@ -4,7 +4,7 @@
 const report = document.getElementById("report");
 const bar = document.getElementById("bar");
 const progress = document.getElementById("progress");
-const focusable = "a, button, summary, [tabindex]";
+const focusable = "a, button, select, summary, [tabindex]";
 // The address that headway printed ends in the token, which no browser sends by itself.
 const token = location.hash.slice(1);
 

@@ -6,8 +6,8 @@
 
 use super::markup::Markup;
 use super::{
-    CHARTS_JS, DRAW_JS, Drawn, KIT_JS, PAGE_CSS, UPLOT_CSS, UPLOT_JS, UPLOT_VERSION, content, figures, rates,
-    tables, tiles, title, verdict, whole,
+    CHARTS_JS, DRAW_JS, Drawn, FIELD_JS, KIT_JS, PAGE_CSS, TOOLS_JS, UPLOT_CSS, UPLOT_JS, UPLOT_VERSION,
+    content, figures, rates, tables, tiles, title, verdict, whole,
 };
 use crate::content::run as run_content;
 use crate::format::{chosen_time, plural};
@@ -51,7 +51,10 @@ pub fn file(path: &str) -> Option<File> {
     let (kind, parts): (_, &[&str]) = match path {
         "/" => ("text/html; charset=utf-8", &[SHELL]),
         "/watch.css" => ("text/css; charset=utf-8", &[UPLOT_CSS, PAGE_CSS, LIVE_CSS]),
-        "/watch.js" => ("text/javascript; charset=utf-8", &[KIT_JS, UPLOT_JS, CHARTS_JS, DRAW_JS, LIVE_JS]),
+        "/watch.js" => (
+            "text/javascript; charset=utf-8",
+            &[KIT_JS, UPLOT_JS, FIELD_JS, CHARTS_JS, TOOLS_JS, DRAW_JS, LIVE_JS],
+        ),
         _ => return None,
     };
     Some(File { kind, text: parts.join("\n").replace("{{uplot}}", UPLOT_VERSION) })

@@ -18,6 +18,9 @@ pub(super) struct Markup {
     index: Vec<(&'static str, String)>,
 }
 
+/// Elements that hold sentences.
+const SENTENCES: [&str; 5] = ["p", "li", "dd", "figcaption", "strong"];
+
 /// Columns that stand beside each other on a narrow screen.
 const MOST_NARROW: usize = 3;
 
@@ -75,6 +78,22 @@ impl Markup {
         self
     }
 
+    /// A sentence: what stands between backticks is code.
+    pub(super) fn prose(&mut self, text: &str) -> &mut Markup {
+        let pieces: Vec<&str> = text.split('`').collect();
+        // A backtick without another one is itself.
+        if pieces.len() % 2 == 0 {
+            return self.text(text);
+        }
+        for (i, piece) in pieces.into_iter().enumerate() {
+            match i % 2 {
+                0 => self.text(piece),
+                _ => self.raw("<code>").text(piece).raw("</code>"),
+            };
+        }
+        self
+    }
+
     /// Text whose line breaks matter.
     pub(super) fn text_lines(&mut self, text: &str) -> &mut Markup {
         for line in text.lines() {
@@ -100,9 +119,10 @@ impl Markup {
         self.raw("</").raw(tag).raw(">\n")
     }
 
-    /// An element that holds nothing but text.
+    /// An element that holds nothing but text, or sentences where it is one that holds such.
     pub(super) fn element(&mut self, tag: &'static str, class: &'static str, text: &str) -> &mut Markup {
-        self.open(tag, class).text(text).close(tag)
+        self.open(tag, class);
+        if SENTENCES.contains(&tag) { self.prose(text) } else { self.text(text) }.close(tag)
     }
 
     /// Whether sections from here on are folded: a reader sees their headings, and unfolds what is of interest.
@@ -181,6 +201,9 @@ impl Markup {
         self.element("caption", "", caption).raw("<thead><tr>");
         for column in head {
             self.raw("<th scope=\"col\"");
+            if ["step", "label"].contains(&&*column.title) {
+                self.raw(" data-steps");
+            }
             if column.number {
                 self.raw(" class=\"number\"");
             }
@@ -198,7 +221,14 @@ impl Markup {
                 if !class.trim().is_empty() {
                     self.attribute("class", class.trim());
                 }
-                self.raw(">").text(&cell.text).raw(if i == 0 { "</th>" } else { "</td>" });
+                if let Some(value) = sort_value(&cell.text) {
+                    self.attribute("data-sort", &value.to_string());
+                }
+                self.raw(">");
+                // Names of things are shown as they are.
+                let cell =
+                    if i == 0 || column.number { self.text(&cell.text) } else { self.prose(&cell.text) };
+                cell.raw(if i == 0 { "</th>" } else { "</td>" });
             }
             self.raw("</tr>\n");
         }
@@ -223,6 +253,32 @@ impl Markup {
         }
         self.raw("</dl>\n");
     }
+}
+
+/// What a cell of two ends is sorted by, its lower one, in seconds, bytes or the unit that it has: `900 us to 1.2 ms` comes before
+/// `2 to 3 ms`. None of a cell of one number, whose unit stands behind it.
+fn sort_value(text: &str) -> Option<f64> {
+    let (low, high) = text.split_once(" to ")?;
+    let number = |text: &str| -> Option<(f64, Option<String>)> {
+        let text = text.trim().trim_start_matches(['<', '>', '[']).trim();
+        let end = text.find(|c: char| !(c.is_ascii_digit() || "+-.,e".contains(c))).unwrap_or(text.len());
+        let unit = text[end..].trim().split(' ').next().filter(|unit| !unit.is_empty());
+        Some((text[..end].replace(',', "").parse().ok()?, unit.map(str::to_owned)))
+    };
+    let ((low, own), high) = (number(low)?, number(high));
+    let unit = own.or(high?.1);
+    let size = match unit.as_deref() {
+        Some("ns") => 1e-9,
+        Some("us") => 1e-6,
+        Some("ms") => 1e-3,
+        Some("min") => 60.0,
+        Some("h") => 3_600.0,
+        Some("KiB") => 1_024.0,
+        Some("MiB") => 1_048_576.0,
+        Some("GiB") => 1_073_741_824.0,
+        _ => 1.0,
+    };
+    Some(low * size)
 }
 
 /// Width of a table on a wide screen, in pixels.
@@ -276,6 +332,16 @@ pub(super) fn cell(text: impl Into<String>) -> Cell {
     toned(Tone::Plain, text)
 }
 
+/// The class of the sentence that answers what a page was made for.
+pub(super) const fn answer_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "answer good",
+        Tone::Warn => "answer warn",
+        Tone::Bad => "answer bad",
+        _ => "answer",
+    }
+}
+
 /// The class that gives a tone its colour.
 pub(super) const fn tone_class(tone: Tone) -> &'static str {
     match tone {
@@ -298,6 +364,49 @@ mod tests {
         page.element("p", "", "</p><script>\"'&\u{2028}\u{202e}\0\x1b");
         let shown = String::from_utf8(page.into_bytes()).unwrap();
         assert_eq!(shown, "<p>&lt;/p&gt;&lt;script&gt;&quot;&#39;&amp; \u{fffd}\u{fffd}\u{fffd}</p>\n");
+    }
+
+    #[test]
+    fn what_stands_between_backticks_is_code_and_cannot_become_markup_either() {
+        let shown = |text: &str| {
+            let mut page = Markup::default();
+            page.prose(text);
+            String::from_utf8(page.into_bytes()).unwrap()
+        };
+        assert_eq!(
+            shown("read `response` and `a<b`."),
+            "read <code>response</code> and <code>a&lt;b</code>."
+        );
+        assert_eq!(shown("a ` alone, `b` c"), "a ` alone, `b` c");
+    }
+
+    #[test]
+    fn intervals_are_sorted_by_their_lower_end_whatever_its_unit() {
+        use crate::format::{number, size, time, time_range};
+        let mut seed = 1u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 11) as f64 / (1u64 << 53) as f64
+        };
+        for _ in 0..2_000 {
+            let low = 10f64.powf(random() * 11.0 - 7.0);
+            let high = low * (1.0 + 4.0 * random());
+            let near = |text: String, low: f64| {
+                let value = sort_value(&text).unwrap_or_else(|| panic!("{text} has no value"));
+                // As many digits as are shown.
+                assert!((value / low - 1.0).abs() < 0.006, "{text}: {value} is not {low}");
+            };
+            near(time_range(low, high), low);
+            near(format!("{} to {}", size(low * 1e6), size(high * 1e6)), low * 1e6);
+            near(format!("{} to {}", number(low), number(high)), low);
+            // One number has its unit behind it, which the script reads.
+            assert_eq!(sort_value(&time(low)), None);
+        }
+        assert_eq!(sort_value("900 us to 1.2 ms"), Some(900.0 * 1e-6));
+        assert_eq!(sort_value("+8.0 to +14 %"), Some(8.0));
+        assert_eq!(sort_value("-2.50 to 1.2 ms"), Some(-2.5 * 1e-3));
+        assert_eq!(sort_value("-"), None);
+        assert_eq!(sort_value("add to basket"), None);
     }
 
     #[test]

@@ -44,10 +44,12 @@ const KIT_JS: &str = include_str!("kit.js");
 const AUDIT_JS: &str = include_str!("audit.js");
 const MODEL_JS: &str = include_str!("model.js");
 const CHARTS_JS: &str = include_str!("charts.js");
+const FIELD_JS: &str = include_str!("field.js");
 const CURVES_JS: &str = include_str!("curves.js");
 const STUDY_JS: &str = include_str!("study.js");
 const COMPARISON_JS: &str = include_str!("comparison.js");
 const SEARCH_JS: &str = include_str!("search.js");
+const TOOLS_JS: &str = include_str!("tools.js");
 const DRAW_JS: &str = include_str!("draw.js");
 const READ_JS: &str = include_str!("read.js");
 
@@ -137,6 +139,8 @@ fn sections(page: &mut Markup, summary: &Summary, folded: bool) {
     figures::over_time(page, summary);
     verdict::findings_below(page, summary);
     page.fold(folded);
+    figures::heat_map(page, summary);
+    figures::throughput(page, summary);
     rates::statuses(page, summary);
     rates::failures(page, summary);
     show(page, run_content::outcomes(summary));
@@ -232,17 +236,15 @@ fn scripts(page: &mut Markup, summary: &Summary) {
     data(page, "marks", &drawn.marks);
     data(page, "names", &drawn.names);
     data(page, "steps", &drawn.steps);
-    page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
-    if summary.audit.is_some() {
-        page.raw(AUDIT_JS).raw("</script>\n<script>\n");
+    let of_audit = summary.audit.is_some().then_some(AUDIT_JS);
+    let of_model = summary.simulation.is_some().then_some(MODEL_JS);
+    let charts = of_audit.into_iter().chain(of_model).chain([FIELD_JS, CHARTS_JS]);
+    scripts_of(page, &charts.collect::<Vec<_>>());
+}
+
+/// The scripts: what all pages share, before and after the charts of one kind.
+fn scripts_of(page: &mut Markup, own: &[&'static str]) {
+    for script in [&[KIT_JS, UPLOT_JS], own, &[TOOLS_JS, DRAW_JS, READ_JS]].concat() {
+        page.raw("<script>\n").raw(script).raw("</script>\n");
     }
-    if summary.simulation.is_some() {
-        page.raw(MODEL_JS).raw("</script>\n<script>\n");
-    }
-    page.raw(CHARTS_JS)
-        .raw("</script>\n<script>\n")
-        .raw(DRAW_JS)
-        .raw("</script>\n<script>\n")
-        .raw(READ_JS)
-        .raw("</script>\n");
 }

@@ -43,6 +43,8 @@ addEventListener("afterprint", () => { for (const fold of folded) fold.open = fa
 // What a cell is sorted by: a number with its unit in one measure, or its text.
 const units = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, B: 1, KiB: 1024, MiB: 1048576, GiB: 1073741824 };
 const sortValue = (cell) => {
+  // What begins with a number without its unit, as a range does, has its value beside it.
+  if (cell?.dataset.sort) return Number(cell.dataset.sort);
   const text = cell ? cell.textContent.trim() : "";
   const found = /^[<>]?\s*([-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)(?:\s*([a-zA-Z]+))?/.exec(text);
   return found ? Number(found[1].replaceAll(",", "")) * (units[found[2]] ?? 1) : text;
@@ -52,16 +54,6 @@ const before = (a, b) => {
   const [one, two] = [typeof a, typeof b];
   if (one !== two) return one === "number" ? -1 : 1;
   return one === "number" ? a - b : a.localeCompare(b);
-};
-// Rows that go on with the one above (its interval) move with it.
-const groupsOf = (body) => {
-  const groups = [];
-  for (const row of body.rows) {
-    const head = row.cells[0];
-    if (groups.length && head && (head.classList.contains("faint") || !head.textContent.trim())) groups[groups.length - 1].push(row);
-    else groups.push([row]);
-  }
-  return groups;
 };
 const sortBy = (table, column, button) => {
   const head = button.closest("th");

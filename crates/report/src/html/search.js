@@ -37,7 +37,7 @@ const searchCurve = (place) => {
     ],
     hooks: { drawClear: [shade], draw },
   }), [xs, ...lines.map((line) => line.values)], place);
-  const percents = [50, 99, 99.9];
+  const percents = JSON.parse(document.getElementById("percentiles").textContent);
   const times = percents.map((percent) => ({
     label: "p" + percent,
     found: at((row) => {

@@ -2,10 +2,10 @@
 
 use super::content::section;
 use super::figures::figure;
-use super::markup::{Markup, tone_class};
-use super::{DRAW_JS, KIT_JS, READ_JS, SEARCH_JS, UPLOT_JS, begin, data, footer};
+use super::markup::{Markup, answer_class, tone_class};
+use super::{SEARCH_JS, begin, data, footer, scripts_of};
 use crate::Style;
-use crate::content::search::{limits, targets, trials};
+use crate::content::search::{limits, percentiles, targets, trials};
 use crate::words::search::{effort, headline, notes, of_target, title};
 use headway_stats::search::{Found, RateOf, Searched, TrialRow};
 
@@ -43,14 +43,13 @@ fn of_one(found: &Found, style: &Style) -> Vec<u8> {
     let drawn = has_curve(found);
     let (what, title) = if found.sweep.is_empty() { ("search", "The knee") } else { ("sweep", "The sweep") };
     begin(&mut page, &format!("{name}: {what} - Headway"), usize::from(drawn));
-    page.raw("<body>\n<main>\n<header>\n").element("p", "brand", &format!("Headway {what}"));
+    page.raw("<body>\n");
+    let top = page.len();
+    page.raw("<main>\n<header>\n").element("p", "brand", &format!("Headway {what}"));
     page.element("h1", "", name).element("p", "subject", &effort(found)).raw("</header>\n");
     page.section("knee", title);
     let first = headline(found);
-    page.element("p", tone_class(first.tone), &first.text);
-    for note in notes(found) {
-        page.element("p", tone_class(note.tone), &note.text);
-    }
+    page.element("p", answer_class(first.tone), &first.text);
     page.end_section();
     if drawn {
         figure(
@@ -70,20 +69,26 @@ fn of_one(found: &Found, style: &Style) -> Vec<u8> {
         );
         page.end_section();
     }
+    let notes = notes(found);
+    if !notes.is_empty() {
+        page.section("notes", "What else there is to know");
+        for note in &notes {
+            page.element("p", tone_class(note.tone), &note.text);
+        }
+        page.end_section();
+    }
+    page.fold(true);
     for part in [limits(found), trials(found)].iter().flatten() {
         section(&mut page, part);
     }
     again(&mut page, found.seed, found.command.as_deref(), style);
+    page.insert_index(top);
     page.raw("</main>\n");
     footer(&mut page);
     data(&mut page, "search", found);
-    page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
-    page.raw(SEARCH_JS)
-        .raw("</script>\n<script>\n")
-        .raw(DRAW_JS)
-        .raw("</script>\n<script>\n")
-        .raw(READ_JS)
-        .raw("</script>\n</body>\n</html>\n");
+    data(&mut page, "percentiles", &percentiles(found));
+    scripts_of(&mut page, &[SEARCH_JS]);
+    page.raw("</body>\n</html>\n");
     page.into_bytes()
 }
 

@@ -3,14 +3,14 @@
 use super::content::section;
 use super::figures::{details, figure};
 use super::markup::{Cell, Column, Markup, cell, number, tone_class, word};
-use super::{CURVES_JS, DRAW_JS, KIT_JS, READ_JS, STUDY_JS, UPLOT_JS, begin, data, demands, footer};
+use super::{CURVES_JS, STUDY_JS, begin, data, demands, footer, scripts_of};
 use crate::Style;
 use crate::content::comparison::pair;
 use crate::content::study::{NUMBERS, loads, responses};
 use crate::format::{count, plural, share, time, time_within};
 use crate::study::sweep::{Sweep, sweep};
 use crate::words::comparison::besides;
-use crate::words::study::{common, difference, gain, gains, label, not_compared, notes, subject};
+use crate::words::study::{Sentence, common, difference, gain, gains, label, not_compared, notes, subject};
 use headway_stats::study::{Point, Study};
 
 /// Curves in one plot, and lines of a sweep; all are in the tables.
@@ -24,13 +24,17 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     let (curves, sweep) = (drawn_curves(study), sweep(study).map(drawn_lines));
     let charts = usize::from(!curves.is_empty()) + usize::from(sweep.is_some());
     begin(&mut page, &format!("{name}: simulations - Headway"), charts);
-    page.raw("<body>\n<main>\n<header>\n<p class=\"brand\">Headway simulation study</p>\n");
+    page.raw("<body>\n");
+    let top = page.len();
+    page.raw("<main>\n<header>\n<p class=\"brand\">Headway simulation study</p>\n");
     page.element("h1", "", name).element("p", "subject", &subject(study)).raw("</header>\n");
-    remarks(&mut page, study);
-    latency_curves(&mut page, study, &curves);
+    answer(&mut page, study);
     if let Some(sweep) = &sweep {
         swept(&mut page, study, sweep);
     }
+    latency_curves(&mut page, study, &curves);
+    remarks(&mut page, study);
+    page.fold(true);
     for part in [responses(study), loads(study)].iter().flatten() {
         section(&mut page, part);
     }
@@ -39,19 +43,14 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     beside(&mut page, study);
     missing(&mut page, study);
     again(&mut page, study, style);
+    page.insert_index(top);
     page.raw("</main>\n");
     footer(&mut page);
     let labels: Vec<String> = study.points.iter().map(|point| label(study, point)).collect();
     data(&mut page, "study", &crate::texts::of_study(study));
     data(&mut page, "layout", &serde_json::json!({ "labels": labels, "curves": curves, "sweep": sweep }));
-    page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
-    page.raw(CURVES_JS)
-        .raw(STUDY_JS)
-        .raw("</script>\n<script>\n")
-        .raw(DRAW_JS)
-        .raw("</script>\n<script>\n")
-        .raw(READ_JS)
-        .raw("</script>\n</body>\n</html>\n");
+    scripts_of(&mut page, &[CURVES_JS, STUDY_JS]);
+    page.raw("</body>\n</html>\n");
     page.into_bytes()
 }
 
@@ -71,10 +70,33 @@ fn drawn_lines(all: Sweep) -> Sweep {
     Sweep { lines, left_out, ..all }
 }
 
-/// What there is to say, before any number.
-fn remarks(page: &mut Markup, study: &Study) {
+/// Differences in the answer; the others are below the charts.
+const MOST_ANSWERS: usize = 6;
+
+/// How models differ, or what all points have in common.
+fn answers(study: &Study) -> Vec<Sentence> {
     let compared = study.differences.iter().filter(|by| ["mean", "p50", "p99"].contains(&by.of.as_str()));
-    let mut all: Vec<_> = compared.filter_map(|by| difference(study, by)).collect();
+    compared.filter_map(|by| difference(study, by)).collect()
+}
+
+/// The answer, before any chart.
+fn answer(page: &mut Markup, study: &Study) {
+    let common = common(study);
+    let differences = answers(study);
+    if common.is_empty() && differences.is_empty() {
+        return;
+    }
+    page.section("said", "What the runs say");
+    list(page, differences.iter().take(MOST_ANSWERS));
+    for sentence in &common {
+        page.element("p", tone_class(sentence.tone), &sentence.text);
+    }
+    page.end_section();
+}
+
+/// What else there is to say, below the charts.
+fn remarks(page: &mut Markup, study: &Study) {
+    let mut all: Vec<_> = answers(study).into_iter().skip(MOST_ANSWERS).collect();
     let left = all.len().saturating_sub(MOST_LINES * 3);
     all.truncate(MOST_LINES * 3);
     all.extend(gains(study, study.differences.iter()));
@@ -86,17 +108,11 @@ fn remarks(page: &mut Markup, study: &Study) {
             note
         }));
     }
-    page.section("said", "What the runs say");
-    for sentence in common(study) {
-        page.element("p", tone_class(sentence.tone), &sentence.text);
+    if all.is_empty() {
+        return;
     }
-    if !all.is_empty() {
-        page.raw("<ul>\n");
-        for sentence in &all {
-            page.element("li", tone_class(sentence.tone), &sentence.text);
-        }
-        page.raw("</ul>\n");
-    }
+    page.section("notes", "What else there is to know");
+    list(page, all.iter());
     if left > 0 {
         page.element(
             "p",
@@ -105,6 +121,15 @@ fn remarks(page: &mut Markup, study: &Study) {
         );
     }
     page.end_section();
+}
+
+fn list<'a>(page: &mut Markup, mut all: impl Iterator<Item = &'a Sentence>) {
+    let Some(first) = all.next() else { return };
+    page.raw("<ul>\n");
+    for sentence in std::iter::once(first).chain(all) {
+        page.element("li", tone_class(sentence.tone), &sentence.text);
+    }
+    page.raw("</ul>\n");
 }
 
 fn latency_curves(page: &mut Markup, study: &Study, drawn: &[usize]) {

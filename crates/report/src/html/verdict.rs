@@ -102,7 +102,7 @@ fn findings(page: &mut Markup, summary: &Summary) {
         page.raw("</span> <strong>")
             .text(reason.id.as_str())
             .raw("</strong> ")
-            .text(&reason.text)
+            .prose(&reason.text)
             .raw("</p>\n");
         let at = if reason.at.is_empty() { String::new() } else { format!("at {}", instants(&reason.at, 8)) };
         let parts: Vec<&str> =
@@ -111,7 +111,7 @@ fn findings(page: &mut Markup, summary: &Summary) {
             page.element("p", "evidence", &parts.join("; "));
         }
         if let Some(next) = &reason.next {
-            page.raw("<p class=\"next\"><strong>Next:</strong> ").text(next).raw("</p>\n");
+            page.raw("<p class=\"next\"><strong>Next:</strong> ").prose(next).raw("</p>\n");
         }
         page.raw("</li>\n");
     }

@@ -4,8 +4,8 @@ use super::content;
 use super::layout::Page;
 use super::machine;
 use crate::Style;
-use crate::content::search::{level, limits, of_arrivals, targets, trials};
-use crate::format::{number, time};
+use crate::content::search::{asked_percentile, level, limits, of_arrivals, targets, trials};
+use crate::format::{number, percentile, time};
 use crate::words::Tone;
 use crate::words::search::{effort, headline, notes, of_target, outcome, title};
 use headway_stats::search::{Found, RateOf, Searched, TrialRow};
@@ -56,25 +56,27 @@ fn again(page: &mut Page, seed: u64, command: Option<&str>, style: &Style) {
     }
 }
 
-/// The 99th percentile and the goodput by rate: a bar on a logarithmic scale.
+/// The percentile that is asked for and the goodput by rate: a bar on a logarithmic scale.
 fn curve(page: &mut Page, found: &Found) {
-    let p99 = |row: &&TrialRow| row.response.iter().find(|p| p.percent == 99.0).map(|p| p.value);
+    let percent = asked_percentile(found);
+    let asked = |row: &&TrialRow| row.response.iter().find(|p| p.percent == percent).map(|p| p.value);
     let mut rows: Vec<&TrialRow> =
-        found.trials.iter().filter(|row| p99(row).is_some_and(|x| x > 0.0)).collect();
+        found.trials.iter().filter(|row| asked(row).is_some_and(|x| x > 0.0)).collect();
     if rows.len() < 2 {
         return;
     }
     rows.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-    let all = || rows.iter().filter_map(p99);
+    let all = || rows.iter().filter_map(asked);
     let (low, high) = (all().fold(f64::INFINITY, f64::min) / 1.5, all().fold(0.0, f64::max));
     let by = if found.rate_of == RateOf::Users {
         "users".to_owned()
     } else {
         format!("{} per second", of_arrivals(found))
     };
-    page.heading(&format!("p99 and goodput by {by} (bars: logarithm of p99)"));
+    let name = percentile(percent);
+    page.heading(&format!("{name} and goodput by {by} (bars: logarithm of {name})"));
     for row in &rows {
-        let value = p99(row).unwrap_or_default();
+        let value = asked(row).unwrap_or_default();
         let share = (value / low).ln() / (high / low).ln().max(1e-9);
         let bar = "#".repeat(((share * BAR as f64).round() as usize).clamp(1, BAR));
         let goodput = row.goodput.map_or_else(|| "-".to_owned(), |x| format!("{}/s", number(x)));

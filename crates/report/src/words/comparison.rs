@@ -52,8 +52,25 @@ fn percent(x: f64) -> String {
     }
 }
 
-/// The first line of a pair, without the names: `slower by 8 to 14 % at p99`.
+/// The first line of a pair, without the names: `slower by 8 to 14 % at p99`. It is no good news while a condition of the pair holds
+/// under which the command fails, or while it is open whether one does.
 pub fn headline(comparison: &Comparison, pair: &Pair) -> Sentence {
+    let (tone, text) = shown_by(comparison, pair);
+    let own = (pair.base, pair.other, &pair.point);
+    let of_pair = |of: &&ConditionResult| {
+        comparison.pairs.get(of.pair).is_some_and(|of| (of.base, of.other, &of.point) == own)
+    };
+    let conditions = || comparison.conditions.iter().filter(of_pair);
+    let tone = match tone {
+        Tone::Good if conditions().any(|of| of.outcome == Outcome::Holds) => Tone::Bad,
+        Tone::Good if conditions().any(|of| of.outcome != Outcome::DoesNotHold) => Tone::Warn,
+        tone => tone,
+    };
+    (tone, text)
+}
+
+/// What the numbers of a pair show.
+fn shown_by(comparison: &Comparison, pair: &Pair) -> Sentence {
     match &pair.verdict {
         Verdict::NotComparable { reasons } => {
             let all: Vec<String> = reasons.iter().map(|reason| incomparable(comparison, reason)).collect();
@@ -440,6 +457,30 @@ mod tests {
         assert!(both.starts_with("neither has an interval (a single run"), "{both}");
         let one = of(vec![lacks(1, Why::SingleRun)]);
         assert!(one.starts_with("that of new has no interval (a single run"), "{one}");
+    }
+
+    #[test]
+    fn the_first_line_is_good_news_only_when_no_condition_is_open() {
+        let verdict = Verdict::NoDifference { row: 0, detectable: 0.05 };
+        let pair =
+            Pair { base: 0, other: 1, verdict, rows: vec![row("p99", 1.0, [0.9, 1.1])], ..Pair::default() };
+        let tone = |outcomes: &[(usize, Outcome)]| {
+            let of = |&(pair, outcome): &(usize, Outcome)| {
+                let text = "p(99) slower by 5%";
+                let condition = text.parse().unwrap();
+                ConditionResult { text: text.into(), condition, pair, row: None, outcome }
+            };
+            let conditions = outcomes.iter().map(of).collect();
+            let pairs = vec![pair.clone(), Pair { other: 2, ..Pair::default() }];
+            headline(&Comparison { pairs, conditions, ..Comparison::default() }, &pair).0
+        };
+        assert_eq!(tone(&[]), Tone::Good);
+        assert_eq!(tone(&[(0, Outcome::DoesNotHold)]), Tone::Good);
+        assert_eq!(tone(&[(0, Outcome::DoesNotHold), (0, Outcome::Undecided)]), Tone::Warn);
+        assert_eq!(tone(&[(0, Outcome::NotJudged)]), Tone::Warn);
+        assert_eq!(tone(&[(0, Outcome::Holds), (0, Outcome::Undecided)]), Tone::Bad);
+        // Those of another pair are another matter.
+        assert_eq!(tone(&[(1, Outcome::Undecided)]), Tone::Good);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use headway_stats::Summary;
 use headway_stats::summary::{
     CurvePoint, Curves, Dispersion, DmaLatency, Generator, HeadwayBin, HeadwayCurve, Intervals, Limits,
-    MeanParts, PercentileCurves, PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail,
-    TimePart, TimeSplit, Wait, WorkerTime,
+    MeanParts, PercentileCurves, PlanPhase, PlanSummary, ResponseGrid, RuleOutcome, RuleResult, SeriesRow,
+    Spread, Tail, TimePart, TimeSplit, Wait, WorkerTime,
 };
 use std::collections::BTreeMap;
 
@@ -182,6 +182,23 @@ pub fn curves(n: u64, response: f64, service: f64, cov: f64) -> Curves {
         response_histogram: Vec::new(),
         percentiles: PercentileCurves { response: curve(response), service: curve(service) },
         headway: Some(headways(n, cov)),
+        response_grid: Some(grid(n)),
+    }
+}
+
+/// Columns of a second, with most requests in the middle of the rows.
+fn grid(n: u64) -> ResponseGrid {
+    let (columns, rows) = (60, 24);
+    let share = |k: usize| (-(k as f64 - 9.0).powi(2) / 14.0).exp() / 6.6;
+    let count = |i: usize, k: usize| {
+        let mean = n as f64 / columns as f64 * share(k);
+        (mean + 2.0 * mean.sqrt() * (noise((i * rows + k) as u64) - 0.5)).max(0.0).round() as u64
+    };
+    ResponseGrid {
+        from_s: 0.0,
+        width_s: 1.0,
+        edges: (0..=rows).map(|k| 0.000_256 * 2f64.powf(k as f64 / 4.0)).collect(),
+        counts: (0..columns).map(|i| (0..rows).map(|k| count(i, k)).collect()).collect(),
     }
 }
 

@@ -244,6 +244,7 @@ impl Analysis {
         summary.failures = r.failures_by_kind(&self.setup.labels);
         let answered = Sample::new(&[&r.ok, &r.answered], &[], filled);
         summary.curves.response_histogram = answered.bins();
+        summary.curves.response_grid = self.series.grid();
         summary.by_label = match &self.setup.labels[..] {
             [only] => {
                 let (n, response) = (r.outcomes.iter().sum(), summary.response.clone());

@@ -306,6 +306,7 @@ fn without_ends(summary: &mut Summary) {
     summary.not_computed.insert("closed".into(), Why::EndsNotTold.into());
     summary.curves.percentiles = Default::default();
     summary.curves.response_histogram.clear();
+    summary.curves.response_grid = None;
     for label in summary.by_label.values_mut() {
         (label.response, label.buckets) = (Spread::default(), Vec::new());
         for row in &mut label.series {

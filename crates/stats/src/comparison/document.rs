@@ -3,7 +3,7 @@
 
 use super::condition::Condition;
 use crate::metric::NumberOf;
-use crate::summary::{CurvePoint, Interval, LoadVerdict, NotComputed, Source, Stated, Units, Why};
+use crate::summary::{CurvePoint, Interval, LoadVerdict, NotComputed, SeriesRow, Source, Stated, Units, Why};
 use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -101,8 +101,55 @@ pub struct Compared {
     pub notes: BTreeMap<Cleared, Cleared>,
     /// Percentile curve of its response times, to draw.
     pub curve: Vec<CurvePoint>,
+    /// It over time, to draw; of a run alone, in at most [`MOST_STRETCHES`] rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub over_time: Vec<Stretch>,
     /// Why a number or an interval of it is missing, by its place in a summary.
     pub not_computed: NotComputed,
+}
+
+/// Rows of a run over time at most.
+pub const MOST_STRETCHES: usize = 400;
+
+/// A stretch of a run.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stretch {
+    /// Seconds since the plan's zero at which it begins.
+    pub from_s: f64,
+    /// At which it ends.
+    pub to_s: f64,
+    /// Median response time of the requests due within, to 3 %; of several rows of the summary the median of theirs.
+    pub p50: Option<f64>,
+    /// Their 99th percentile; of several rows the largest of theirs.
+    pub p99: Option<f64>,
+    /// Requests completed per second.
+    pub completed: f64,
+    /// Requests failed per second.
+    pub failed: f64,
+}
+
+impl Stretch {
+    /// A run over time: each row of its series, or as many together as it takes.
+    pub fn of(series: &[SeriesRow]) -> Vec<Stretch> {
+        let stretch = |rows: &[SeriesRow]| {
+            let (from_s, to_s) = (rows[0].from_s, rows[rows.len() - 1].to_s);
+            let mut medians: Vec<f64> = rows.iter().filter_map(|row| row.p50).collect();
+            medians.sort_by(f64::total_cmp);
+            let per_second = |of: fn(&SeriesRow) -> u64| {
+                rows.iter().map(|row| of(row) as f64).sum::<f64>() / (to_s - from_s).max(1e-9)
+            };
+            Stretch {
+                from_s,
+                to_s,
+                p50: medians.get(medians.len() / 2).copied(),
+                p99: rows.iter().filter_map(|row| row.p99).reduce(f64::max),
+                completed: per_second(|row| row.completed),
+                failed: per_second(|row| row.failed),
+            }
+        };
+        series.chunks(series.len().div_ceil(MOST_STRETCHES).max(1)).map(stretch).collect()
+    }
 }
 
 /// One run beside the first.
@@ -356,4 +403,35 @@ pub struct Round {
     pub loads: Vec<Option<LoadVerdict>>,
     /// Whether it is left out, because a load was INVALID for more than delays whose effect is known.
     pub left_out: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_over_time_is_short_and_keeps_its_counts() {
+        for rows in [0, 1, 399, 400, 401, 3_600] {
+            let row = |i: usize| SeriesRow {
+                from_s: i as f64,
+                to_s: (i + 1) as f64,
+                completed: i as u64,
+                failed: 2,
+                p50: (i % 3 > 0).then_some(0.1),
+                p99: Some(i as f64),
+                ..SeriesRow::default()
+            };
+            let series: Vec<SeriesRow> = (0..rows).map(row).collect();
+            let stretches = Stretch::of(&series);
+            assert!(stretches.len() <= MOST_STRETCHES && (rows == 0 || stretches.len() > rows.min(200) / 2));
+            let sum = |of: fn(&Stretch) -> f64| {
+                stretches.iter().map(|row| of(row) * (row.to_s - row.from_s)).sum::<f64>()
+            };
+            assert!((sum(|row| row.failed) - 2.0 * rows as f64).abs() < 1e-6);
+            let completed: u64 = series.iter().map(|row| row.completed).sum();
+            assert!((sum(|row| row.completed) - completed as f64).abs() < 1e-6 * (1.0 + completed as f64));
+            assert!(stretches.iter().all(|row| row.p50.is_none_or(|p50| p50 == 0.1)));
+            assert!(stretches.iter().all(|row| row.p99 == Some(row.to_s - 1.0)));
+        }
+    }
 }

@@ -264,7 +264,7 @@ pub struct TrialRow {
     pub sent: Option<f64>,
     /// Good answers within it.
     pub goodput: Option<f64>,
-    /// Percentiles of the response time in seconds: p50, p90, p99, p99.9; none that cannot be told.
+    /// Percentiles of the response time in seconds: p50, p90, p95, p99, p99.9, and those of thresholds; none that cannot be told.
     pub response: Vec<Percentile>,
     /// Share of requests that failed.
     pub failed: Option<f64>,

@@ -14,6 +14,32 @@ pub struct Curves {
     pub headway: Option<HeadwayCurve>,
     /// Histogram of the response times of answered requests: bins that follow each other from the first to the last that holds any.
     pub response_histogram: Vec<HistogramBin>,
+    /// Response times over the run as a grid of counts; left out of the document where nothing was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_grid: Option<ResponseGrid>,
+}
+
+/// Requests that were sent and have ended, by when they were due and how long they took. It has at most [`ResponseGrid::MOST_COLUMNS`]
+/// columns of [`ResponseGrid::MOST_ROWS`] counts.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResponseGrid {
+    /// Seconds since the plan's zero at which the first column begins.
+    pub from_s: f64,
+    /// Length of a column, in seconds.
+    pub width_s: f64,
+    /// Edges between which the counts of a column lie, in seconds, ascending: a count is of requests that took at least the edge below it
+    /// and less than the one above it. The lowest is 0 where some took less than a microsecond; the highest count has all beyond 275 s.
+    pub edges: Vec<f64>,
+    /// For each column the requests between an edge and the next, from the shortest on.
+    pub counts: Vec<Vec<u64>>,
+}
+
+impl ResponseGrid {
+    /// Most columns.
+    pub const MOST_COLUMNS: usize = 120;
+    /// Most counts of a column.
+    pub const MOST_ROWS: usize = 48;
 }
 
 /// Requests by response time, with a response.

@@ -45,7 +45,9 @@ pub use audit::{
 };
 pub use closed::{Closed, Estimated, LanesFrom, Pages, Supported, ThreadGroup};
 pub use connects::{ConnectCounts, ConnectRates, ConnectRow, Connects};
-pub use curves::{CurvePoint, Curves, HeadwayBin, HeadwayCurve, HistogramBin, PercentileCurves};
+pub use curves::{
+    CurvePoint, Curves, HeadwayBin, HeadwayCurve, HistogramBin, PercentileCurves, ResponseGrid,
+};
 pub use decoded::Decoded;
 pub use effect::{Effect, EffectBasis, NumberEffect};
 pub use events::{EventNumbers, Events};

@@ -7,6 +7,7 @@ use crate::{Backend, Control, Error, Keep, Manifest, Place, RunSpec, plan_summar
 use headway_base::{Nanos, Outcome, Phase, Profile, Rate, RecordSink};
 use headway_sim::{Network, lindley};
 use headway_stats::Summary;
+use headway_stats::metric::Metric;
 use headway_stats::search::{
     Decision, Ended, Moved, Percentile, RateOf, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow, length,
 };
@@ -534,7 +535,21 @@ fn percentiles(summary: &Summary) -> Vec<Percentile> {
         let lower_bound = response.lower_bound.contains_key(&percentile_key(percent));
         Some(Percentile { percent, value: found.value?, ci95: found.ci95, lower_bound })
     };
-    [50.0, 90.0, 99.0, 99.9].into_iter().filter_map(of).collect()
+    let mut all: Vec<Percentile> = [50.0, 90.0, 95.0, 99.0, 99.9].into_iter().filter_map(of).collect();
+    // Another one that was asked for is known by its threshold alone.
+    for threshold in &summary.thresholds {
+        let percent = threshold.aggregate.strip_prefix("p(").and_then(|text| text.strip_suffix(')'));
+        let percent = percent.and_then(|text| text.parse().ok());
+        let whole = threshold.step.is_none() && threshold.metric == Metric::RESPONSE.name;
+        if let (Some(percent), Some(value), true) = (percent, threshold.value, whole)
+            && all.iter().all(|of| of.percent != percent)
+        {
+            let (ci95, lower_bound) = (threshold.interval, threshold.lower_bound);
+            all.push(Percentile { percent, value, ci95, lower_bound });
+        }
+    }
+    all.sort_by(|a, b| a.percent.total_cmp(&b.percent));
+    all
 }
 
 #[cfg(test)]
