@@ -1,8 +1,8 @@
 //! Findings on the loop between target and load: where answers decided what was sent next, and where nothing was steady.
 
+use super::FindingContext;
 use super::growth::Growth;
 use super::simulated::{is_overloaded, no_steady_state};
-use super::FindingContext;
 use crate::intervals::SEGMENTS;
 use crate::setup::Workload;
 use crate::summary::{Finding, Interval, Severity, Stated, Why};

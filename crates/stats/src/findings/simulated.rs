@@ -1,9 +1,9 @@
 //! Findings that only a simulation can have: it knows what its parts are asked for, and how long they remember.
 
+use super::FindingContext;
 use super::growth::Growth;
 use super::loops::filling_up;
 use super::refusals::Refusals;
-use super::FindingContext;
 use crate::setup::Workload;
 use crate::steady::Length;
 use crate::summary::{

@@ -1,15 +1,20 @@
 //! What is to be known of the points of a study, of its comparisons, and of a recorded run.
 
 use super::super::why::unsteady;
+use super::Next::Nothing;
+use super::{Told, says};
 use crate::format::{chosen, number, plural, share, time, times_what};
 use headway_stats::summary::Infinite;
 use headway_stats::summary::evidence::{NoSteadyState, NotCompared, Remark};
 
-pub(super) fn sentence(of: &Remark) -> String {
+pub(super) fn told(of: &Remark) -> Told {
     match of {
-        Remark::LittleBroken { broken, of } => format!(
-            "Little's law does not hold in {broken} of {}: do not trust these numbers. It is a defect of Headway.",
-            plural(*of, "run")
+        Remark::LittleBroken { broken, of } => says(
+            format!(
+                "Little's law does not hold in {broken} of {}: do not trust these numbers. It is a defect of Headway.",
+                plural(*of, "run")
+            ),
+            Nothing,
         ),
         Remark::RejectsExcess { part, load, failed, mean_s, mean_ok_s } => {
             let times = match mean_s.zip(*mean_ok_s) {
@@ -21,11 +26,14 @@ pub(super) fn sentence(of: &Remark) -> String {
                 None => "Response times count those too; response_ok is of the requests that succeeded."
                     .to_owned(),
             };
-            format!(
-                "{} is offered {} it can do: {} of its requests failed. {times}",
-                part.as_deref().unwrap_or("A station"),
-                times_what(load.unwrap_or(f64::INFINITY)),
-                share(*failed)
+            says(
+                format!(
+                    "{} is offered {} it can do: {} of its requests failed. {times}",
+                    part.as_deref().unwrap_or("A station"),
+                    times_what(load.unwrap_or(f64::INFINITY)),
+                    share(*failed)
+                ),
+                Nothing,
             )
         }
         Remark::Unsteady { why, is, nothing_left_out } => {
@@ -41,33 +49,49 @@ pub(super) fn sentence(of: &Remark) -> String {
                 }
                 NoSteadyState::NotFound => format!("No steady state was found: {why}."),
             };
-            text + if *nothing_left_out { " Nothing was left out." } else { "" }
+            says(text + if *nothing_left_out { " Nothing was left out." } else { "" }, Nothing)
         }
-        Remark::InfiniteOverRuns { part, what } => infinite(part, *what),
-        Remark::FewRequests { n, of } => format!(
-            "{n} of {} had fewer than 100 requests: too few to look for a steady state.",
-            plural(*of, "run")
+        Remark::InfiniteOverRuns { part, what } => says(infinite(part, *what), Nothing),
+        Remark::FewRequests { n, of } => says(
+            format!(
+                "{n} of {} had fewer than 100 requests: too few to look for a steady state.",
+                plural(*of, "run")
+            ),
+            Nothing,
         ),
-        Remark::Beginning { why } => format!("Also, {}.", unsteady(why)),
-        Remark::ShortForIntervals { length_s, times, relaxation_s, needed } => format!(
-            "What is left of a run lasts {}: {} relaxation times of its slowest part ({}). Below {}, a single run has no intervals: they \
+        Remark::Beginning { why } => says(format!("Also, {}.", unsteady(why)), Nothing),
+        Remark::ShortForIntervals { length_s, times, relaxation_s, needed } => says(
+            format!(
+                "What is left of a run lasts {}: {} relaxation times of its slowest part ({}). Below {}, a single run has no intervals: they \
              would be too narrow.",
-            time(*length_s),
-            number(*times),
-            time(*relaxation_s),
-            chosen(*needed)
+                time(*length_s),
+                number(*times),
+                time(*relaxation_s),
+                chosen(*needed)
+            ),
+            Nothing,
         ),
-        Remark::LeftOut { share: cut } => format!(
-            "{} of the requests were left out of the response times as warm-up; counts, rates, failures and utilisation are of all.",
-            share(*cut)
+        Remark::LeftOut { share: cut } => says(
+            format!(
+                "{} of the requests were left out of the response times as warm-up; counts, rates, failures and utilisation are of all.",
+                share(*cut)
+            ),
+            Nothing,
         ),
-        Remark::GivenUp { n } => format!(
-            "{} got no response. The mean, its interval and the thresholds on it count each of them with the time after which it was \
+        Remark::GivenUp { n } => says(
+            format!(
+                "{} got no response. The mean, its interval and the thresholds on it count each of them with the time after which it was \
              given up.",
-            plural(*n, "request")
+                plural(*n, "request")
+            ),
+            Nothing,
         ),
-        Remark::NotCompared { one, other, at, place, why } => not_compared([one, other], at, place, *why),
-        Remark::NotJudged { threshold } => format!("{threshold} is not judged: {KEPT_BY_A_STUDY}."),
+        Remark::NotCompared { one, other, at, place, why } => {
+            says(not_compared([one, other], at, place, *why), Nothing)
+        }
+        Remark::NotJudged { threshold } => {
+            says(format!("{threshold} is not judged: {KEPT_BY_A_STUDY}."), Nothing)
+        }
     }
 }
 
