@@ -8,46 +8,38 @@ use headway_stats::summary::{LoadVerdict, Pattern};
 
 pub(super) fn told(of: &Cause) -> Told {
     match of {
-        Cause::SameSeed { one, other, correlation } => says(
-            format!(
-                "Two generators sent the same headways in the same order: the same seed on both. They are {one} and {other} (correlation \
-             {}). {SENT_TWICE}",
-                number(*correlation)
-            ),
+        Cause::SameSeed { one, other, correlation } => says!(
             "Give each of them a seed, or a shard, of its own.",
+            "Two generators sent the same headways in the same order: the same seed on both. They are {one} and {other} (correlation \
+             {}). {SENT_TWICE}",
+            number(*correlation)
         ),
         Cause::SameSeedShifted { one, other, share: again, chance, later_s } => {
             let way = if *later_s > 0.0 { "later" } else { "earlier" };
             let shifted = later_s.abs() > 0.0;
             let shift = if shifted { format!(" {} {way}", time(later_s.abs())) } else { String::new() };
-            says(
-                format!(
-                    "{} of the starts of one generator come again from another: the same seed on both. Those of {one} come again from \
-                 {other}{shift} ({} would by chance); some requests were lost or begin elsewhere. {SENT_TWICE}",
-                    share(*again),
-                    share(*chance)
-                ),
+            says!(
                 "Give each of them a seed, or a shard, of its own.",
+                "{} of the starts of one generator come again from another: the same seed on both. Those of {one} come again from \
+                 {other}{shift} ({} would by chance); some requests were lost or begin elsewhere. {SENT_TWICE}",
+                share(*again),
+                share(*chance)
             )
         }
-        Cause::InStep { one, other, share: together, chance } => says(
-            format!(
-                "{} of the starts of two generators fall together: they were started in step. They are {one} and {other}, with regular \
+        Cause::InStep { one, other, share: together, chance } => says!(
+            "Draw random headways, or spread the starts over a headway.",
+            "{} of the starts of two generators fall together: they were started in step. They are {one} and {other}, with regular \
              headways ({} would fall together by chance).",
-                share(*together),
-                share(*chance)
-            ),
-            "Draw random headways, or spread the starts over a headway.",
+            share(*together),
+            share(*chance)
         ),
-        Cause::UsersInStep { users, period_s, mean_vector } => says(
-            format!(
-                "Each of the {} users sends once in {}, and all send together: they were started in step. Users of constant rate do that \
-             (mean vector {}, 0 if they did not).",
-                count(*users),
-                time(*period_s),
-                number(*mean_vector)
-            ),
+        Cause::UsersInStep { users, period_s, mean_vector } => says!(
             "Draw random headways, or spread the starts over a headway.",
+            "Each of the {} users sends once in {}, and all send together: they were started in step. Users of constant rate do that \
+             (mean vector {}, 0 if they did not).",
+            count(*users),
+            time(*period_s),
+            number(*mean_vector)
         ),
         Cause::AllWaiting { users, share: of_the_time } => says(
             saturation(
@@ -66,15 +58,13 @@ pub(super) fn told(of: &Cause) -> Told {
         Cause::ConstantRate { cov, cov_of_one } => {
             let one = cov_of_one
                 .map_or(String::new(), |one| format!(" The CoV of a single user is {}.", number(one)));
-            says(
-                format!(
-                    "Requests leave on a schedule of constant rate (CoV {}); real users do not take turns.{one} Such a load meets shorter \
-                 queues than theirs would.",
-                    number(*cov)
-                ),
+            says!(
                 Shown(
                     "Have the tool draw its headways at random (Poisson arrivals). Or use many users with random think times.",
                 ),
+                "Requests leave on a schedule of constant rate (CoV {}); real users do not take turns.{one} Such a load meets shorter \
+                 queues than theirs would.",
+                number(*cov)
             )
         }
         Cause::FixedThink { think_s, cov, pattern } => {
@@ -91,123 +81,101 @@ pub(super) fn told(of: &Cause) -> Told {
                     "Over longer times the users are not independent, and those that one slow response brings together stay together.",
                 ),
             };
-            says(
-                format!(
-                    "The think time is fixed at {}: {effect}. {more} Its CoV is at most {}.",
-                    time(*think_s),
-                    number(*cov)
-                ),
+            says!(
                 "Draw the think time from a distribution. An exponential one is like independent users.",
+                "The think time is fixed at {}: {effect}. {more} Its CoV is at most {}.",
+                time(*think_s),
+                number(*cov)
             )
         }
-        Cause::FixedPacing { users, period_s, cov } => says(
-            format!(
-                "Each of the {} users sends once in {}, whatever its responses take. Over longer times the users take turns and are not \
-             independent (CoV of the first user's headways {}).",
-                whole(*users),
-                time(*period_s),
-                number(*cov)
-            ),
+        Cause::FixedPacing { users, period_s, cov } => says!(
             "Draw the pacing from a distribution.",
+            "Each of the {} users sends once in {}, whatever its responses take. Over longer times the users take turns and are not \
+             independent (CoV of the first user's headways {}).",
+            whole(*users),
+            time(*period_s),
+            number(*cov)
         ),
-        Cause::TimerTicks { period_s, mean_vector, per_tick } => says(
-            format!(
-                "Starts keep to the ticks of a timer of {}{}. A generator that sleeps until each request is due would not do that, unless \
+        Cause::TimerTicks { period_s, mean_vector, per_tick } => says!(
+            Nothing,
+            "Starts keep to the ticks of a timer of {}{}. A generator that sleeps until each request is due would not do that, unless \
              the clock that stamps goes in such steps (mean vector {}, 0 without ticks).",
-                chosen_time(*period_s),
-                match *per_tick >= 1.5 {
-                    true => format!(": {} requests a tick leave together on average", number(*per_tick)),
-                    false => String::new(),
-                },
-                number(*mean_vector)
-            ),
-            Nothing,
+            chosen_time(*period_s),
+            match *per_tick >= 1.5 {
+                true => format!(": {} requests a tick leave together on average", number(*per_tick)),
+                false => String::new(),
+            },
+            number(*mean_vector)
         ),
-        Cause::GeneratorPauses { n, longest_s, share: of_excess } => says(
-            format!(
-                "The generator stood still {}, for up to {}, then sent all that was held up at once. Few requests were waiting for a \
+        Cause::GeneratorPauses { n, longest_s, share: of_excess } => says!(
+            Shown(
+                "Give the generator memory and idle cores, then run again. Look at its garbage collection.",
+            ),
+            "The generator stood still {}, for up to {}, then sent all that was held up at once. Few requests were waiting for a \
              response. Garbage collection or a busy machine does that{}; the times are listed.",
-                times(*n),
-                time(*longest_s),
-                of_the_excess(*of_excess)
-            ),
+            times(*n),
+            time(*longest_s),
+            of_the_excess(*of_excess)
+        ),
+        Cause::LostTime { n, longest_s, share: of_excess } => says!(
             Shown(
                 "Give the generator memory and idle cores, then run again. Look at its garbage collection.",
             ),
-        ),
-        Cause::LostTime { n, longest_s, share: of_excess } => says(
-            format!(
-                "The generator stood still {}, for up to {}, and lost the time. All its clients stopped together and went on where they \
+            "The generator stood still {}, for up to {}, and lost the time. All its clients stopped together and went on where they \
              were; few requests were waiting for a response. A busy machine or a suspended process does that{}; the times are listed.",
-                times(*n),
-                time(*longest_s),
-                of_the_excess(*of_excess)
-            ),
+            times(*n),
+            time(*longest_s),
+            of_the_excess(*of_excess)
+        ),
+        Cause::RegularPauses { period_s, length_s } => says!(
             Shown(
                 "Give the generator memory and idle cores, then run again. Look at its garbage collection.",
             ),
-        ),
-        Cause::RegularPauses { period_s, length_s } => says(
-            format!(
-                "The generator stands still for about {} every {}, then sends what was held up. Garbage collection or a periodic task of \
+            "The generator stands still for about {} every {}, then sends what was held up. Garbage collection or a periodic task of \
              the machine does that.",
-                time(*length_s),
-                time(*period_s)
-            ),
-            Shown(
-                "Give the generator memory and idle cores, then run again. Look at its garbage collection.",
-            ),
+            time(*length_s),
+            time(*period_s)
         ),
-        Cause::OtherRate { rate: held, other, from_s, to_s } => says(
-            format!(
-                "The rate is {} from {} to {} after the first start, and {} before and after. A changing rate looks bunched by itself.",
-                rate(*other),
-                time(*from_s),
-                time(*to_s),
-                rate(*held)
-            ),
+        Cause::OtherRate { rate: held, other, from_s, to_s } => says!(
             "Judge a part in which the rate is the same with --from and --for.",
+            "The rate is {} from {} to {} after the first start, and {} before and after. A changing rate looks bunched by itself.",
+            rate(*other),
+            time(*from_s),
+            time(*to_s),
+            rate(*held)
         ),
-        Cause::OnOff { on_s, off_s, regular } => says(
-            format!(
-                "Requests leave for {}{} and then none do for {}, again and again. A load that is switched on and off does that, or a \
-             generator that stops and makes up for nothing.",
-                time(*on_s),
-                if *regular { "" } else { " on average" },
-                time(*off_s)
-            ),
+        Cause::OnOff { on_s, off_s, regular } => says!(
             Nothing,
+            "Requests leave for {}{} and then none do for {}, again and again. A load that is switched on and off does that, or a \
+             generator that stops and makes up for nothing.",
+            time(*on_s),
+            if *regular { "" } else { " on average" },
+            time(*off_s)
         ),
-        Cause::RegularPart { part, of, period_s } => says(
-            format!(
-                "{} of {} come one every {} exactly. The others are spread between them. A health check, or a generator of constant rate \
-             beside another, does that.",
-                number(*part),
-                rate(*of),
-                time(*period_s)
-            ),
+        Cause::RegularPart { part, of, period_s } => says!(
             Shown(
                 "Have the tool draw its headways at random (Poisson arrivals). Or use many users with random think times.",
             ),
+            "{} of {} come one every {} exactly. The others are spread between them. A health check, or a generator of constant rate \
+             beside another, does that.",
+            number(*part),
+            rate(*of),
+            time(*period_s)
         ),
-        Cause::TicksAmongOthers { period_s, per_tick, share: of_all } => says(
-            format!(
-                "{} of the requests leave together every {}: {} at a time on average. A timer releases them, and not the others.",
-                share(*of_all),
-                time(*period_s),
-                number(*per_tick)
-            ),
+        Cause::TicksAmongOthers { period_s, per_tick, share: of_all } => says!(
             Nothing,
+            "{} of the requests leave together every {}: {} at a time on average. A timer releases them, and not the others.",
+            share(*of_all),
+            time(*period_s),
+            number(*per_tick)
         ),
-        Cause::ReleasedTogether { users, together, share: of_batches } => says(
-            format!(
-                "Users are released {} at a time, and not each by itself: {} of the batches have that size. There are {} users. A \
-             rendezvous (a Synchronizing Timer) does that.",
-                count(*together),
-                share(*of_batches),
-                count(*users)
-            ),
+        Cause::ReleasedTogether { users, together, share: of_batches } => says!(
             "Let each user send by itself.",
+            "Users are released {} at a time, and not each by itself: {} of the batches have that size. There are {} users. A \
+             rendezvous (a Synchronizing Timer) does that.",
+            count(*together),
+            share(*of_batches),
+            count(*users)
         ),
         Cause::Drift { from, to, straight, window_s, index } => {
             let change = match straight {
@@ -218,80 +186,68 @@ pub(super) fn told(of: &Cause) -> Told {
                 true => format!(" Over {} the index of dispersion is {}.", time(*window_s), number(*index)),
                 false => String::new(),
             };
-            says(
-                format!("The rate {change} over the time. Counts over long times vary with it.{index}"),
+            says!(
                 "Judge a part in which the rate is the same with --from and --for.",
+                "The rate {change} over the time. Counts over long times vary with it.{index}"
             )
         }
         Cause::Ramp { at_end, ramp_s, rate: held, judge_from_s, judge_for_s } => {
             let (goes, part) = if *at_end { ("falls", "last") } else { ("rises", "first") };
-            says(
-                format!(
-                    "The rate {goes} during the {part} {}. Outside of that it is {}; the gaps there are those of a low rate, and nothing \
-                 stood still.",
-                    time(*ramp_s),
-                    rate(*held)
-                ),
+            says!(
                 judge_beside_ramp(*at_end, *judge_from_s, *judge_for_s),
+                "The rate {goes} during the {part} {}. Outside of that it is {}; the gaps there are those of a low rate, and nothing \
+                 stood still.",
+                time(*ramp_s),
+                rate(*held)
             )
         }
-        Cause::FeedbackLoop { n, longest_s, share: of_excess } => says(
-            format!(
-                "The target's stalls shape the load: {}, for up to {}, no user sent before it had its response. This closed-loop feedback \
-             makes {} of the excess. Independent users would have gone on coming.",
-                plural(*n, "time"),
-                time(*longest_s),
-                share(*of_excess)
-            ),
+        Cause::FeedbackLoop { n, longest_s, share: of_excess } => says!(
             Nothing,
+            "The target's stalls shape the load: {}, for up to {}, no user sent before it had its response. This closed-loop feedback \
+             makes {} of the excess. Independent users would have gone on coming.",
+            plural(*n, "time"),
+            time(*longest_s),
+            share(*of_excess)
         ),
         Cause::Interruption { n, longest_s, share: of_excess } => {
             let gaps = match n {
                 1 => "The longest such gap makes".to_owned(),
                 n => format!("The {} longest such gaps make", count(*n)),
             };
-            says(
-                format!(
-                    "No request left for {}, and nothing was made up for afterwards. An interrupted test, several tests in one file, a \
-                 generator that was stopped, or a clock that was set do that. {gaps} {} of the excess; the times are listed.",
-                    time(*longest_s),
-                    share(*of_excess)
-                ),
+            says!(
                 "Judge one part with --from and --for.",
+                "No request left for {}, and nothing was made up for afterwards. An interrupted test, several tests in one file, a \
+                 generator that was stopped, or a clock that was set do that. {gaps} {} of the excess; the times are listed.",
+                time(*longest_s),
+                share(*of_excess)
             )
         }
-        Cause::ChangingRate { rate: held, from_s, to_s, least, most, judge_from_s, judge_for_s } => says(
-            format!(
-                "The rate changes: it is {} only from {} to {} after the first start. Outside of that it is {} to {} (a ramp, or \
-             generators that begin and end at different times). A changing rate looks bunched by itself.",
-                rate(*held),
-                time(*from_s),
-                time(*to_s),
-                number(*least),
-                rate(*most)
-            ),
+        Cause::ChangingRate { rate: held, from_s, to_s, least, most, judge_from_s, judge_for_s } => says!(
             format!("Judge the steady part: --from {judge_from_s}s --for {judge_for_s}s."),
+            "The rate changes: it is {} only from {} to {} after the first start. Outside of that it is {} to {} (a ramp, or \
+             generators that begin and end at different times). A changing rate looks bunched by itself.",
+            rate(*held),
+            time(*from_s),
+            time(*to_s),
+            number(*least),
+            rate(*most)
         ),
-        Cause::FewUsers { users, cov } => says(
-            format!(
-                "Only {} users: as each waits and thinks before it sends again, starts are evenly spaced. Those of many independent users \
-             are less even (CoV here {}; the groups of users below show how it grows with their number).",
-                whole(*users),
-                number(*cov)
-            ),
+        Cause::FewUsers { users, cov } => says!(
             "Use more users with a longer think time.",
+            "Only {} users: as each waits and thinks before it sends again, starts are evenly spaced. Those of many independent users \
+             are less even (CoV here {}; the groups of users below show how it grows with their number).",
+            whole(*users),
+            number(*cov)
         ),
         Cause::UnknownCause { pattern, users_named, waiting } => {
             says(unknown(*pattern, *users_named, *waiting), Nothing)
         }
-        Cause::SessionsJudged { sessions, requests } => says(
-            format!(
-                "The pattern is that of the starts of {} sessions. The {} requests within them follow from each other and could not be \
-             independent; their headways are in the tables.",
-                count(*sessions),
-                count(*requests)
-            ),
+        Cause::SessionsJudged { sessions, requests } => says!(
             Nothing,
+            "The pattern is that of the starts of {} sessions. The {} requests within them follow from each other and could not be \
+             independent; their headways are in the tables.",
+            count(*sessions),
+            count(*requests)
         ),
         Cause::StartOrEnd { file, more_files, as_starts, as_ends } => says(
             start_or_end(file, *more_files, as_starts, as_ends.as_ref()),
@@ -307,13 +263,11 @@ pub(super) fn told(of: &Cause) -> Told {
                 FirstStamp::SinceEpoch { ns } => format!("{ns} ns after 1970"),
                 FirstStamp::SinceZero { seconds } => format!("{} s after the tool's zero", number(*seconds)),
             };
-            says(
-                format!(
-                    "{} of {file} left out of every number: {stamps}. {first_stamp} {when}, more than a day and ten times the length of \
-                 the test away.",
-                    plural(*n, "row")
-                ),
+            says!(
                 "Check the clock of the machine that wrote it.",
+                "{} of {file} left out of every number: {stamps}. {first_stamp} {when}, more than a day and ten times the length of \
+                 the test away.",
+                plural(*n, "row")
             )
         }
     }

@@ -16,29 +16,25 @@ pub(super) fn told(load: &Load) -> Told {
         Load::Unsent { .. } => says(unsent(load), next_of_unsent(load)),
         Load::OffRate { n, within_s, share: off, expected } => {
             let more = if *off > 0.0 { "more" } else { "fewer" };
-            says(
-                format!(
-                    "{} requests started within {}, {} {more} than the {} expected.",
-                    count(*n),
-                    time(*within_s),
-                    share(off.abs()),
-                    whole(*expected)
-                ),
+            says!(
                 Nothing,
+                "{} requests started within {}, {} {more} than the {} expected.",
+                count(*n),
+                time(*within_s),
+                share(off.abs()),
+                whole(*expected)
             )
         }
         Load::Late { share: late, after_s, p99_s, max_s, cause } => {
             let (cause, more) = generator(cause);
-            says(
-                format!(
-                    "{} of the arrivals with a free connection started late: {cause}. They started more than {} late (99th \
-                 percentile {}, largest {}). That is the generator's own lateness, not the target's.{more}",
-                    share(*late),
-                    chosen_time(*after_s),
-                    time(*p99_s),
-                    time(*max_s)
-                ),
+            says!(
                 By(|around| around.after_lateness()),
+                "{} of the arrivals with a free connection started late: {cause}. They started more than {} late (99th \
+                 percentile {}, largest {}). That is the generator's own lateness, not the target's.{more}",
+                share(*late),
+                chosen_time(*after_s),
+                time(*p99_s),
+                time(*max_s)
             )
         }
         Load::Moved { sure, numbers, basis, p99_s, max_s, cause } => {
@@ -51,26 +47,22 @@ pub(super) fn told(load: &Load) -> Told {
                     size(bytes)
                 )
             });
-            says(
-                format!(
-                    "This machine's uplink holds requests back: {} left more than {} after they were written. These are of {} watched \
-                 requests, which lay in its send queues (socket or network device). That is the generator's doing, not the target's.{bytes}",
-                    share_of(*late, *n),
-                    chosen_time(*after_s),
-                    count(*n)
-                ),
+            says!(
                 Shown(LIGHTEN),
-            )
-        }
-        Load::TargetWindow { late, n, after_s } => says(
-            format!(
-                "The target did not read: {} of the watched requests left this machine more than {} late. Its TCP window was full when they had \
-             been written (n = {}). That is the target's doing, and part of its response time.",
+                "This machine's uplink holds requests back: {} left more than {} after they were written. These are of {} watched \
+                 requests, which lay in its send queues (socket or network device). That is the generator's doing, not the target's.{bytes}",
                 share_of(*late, *n),
                 chosen_time(*after_s),
                 count(*n)
-            ),
+            )
+        }
+        Load::TargetWindow { late, n, after_s } => says!(
             Nothing,
+            "The target did not read: {} of the watched requests left this machine more than {} late. Its TCP window was full when they had \
+             been written (n = {}). That is the target's doing, and part of its response time.",
+            share_of(*late, *n),
+            chosen_time(*after_s),
+            count(*n)
         ),
         Load::Bunched { off, cause } => {
             let has = match off.from {
@@ -78,9 +70,9 @@ pub(super) fn told(load: &Load) -> Told {
                 Reference::Expectation => "expected load",
             };
             let (how, (cause, more)) = (how(off), generator(cause));
-            says(
-                format!("Requests left in bunches: {cause}. The {has} does not have them: {how}.{more}"),
+            says!(
                 By(|around| around.after_bunches()),
+                "Requests left in bunches: {cause}. The {has} does not have them: {how}.{more}"
             )
         }
         Load::Smoothed { off } => {
@@ -88,32 +80,26 @@ pub(super) fn told(load: &Load) -> Told {
                 Reference::Plan => ("planned", "between plan and socket "),
                 Reference::Expectation => ("expected", ""),
             };
-            says(
-                format!(
-                    "Requests left more evenly than {asked}: something {between}spaces them out. The target met shorter queues than it \
-                 would have: {}.",
-                    how(off)
-                ),
+            says!(
                 By(after_pacing),
+                "Requests left more evenly than {asked}: something {between}spaces them out. The target met shorter queues than it \
+                 would have: {}.",
+                how(off)
             )
         }
-        Load::SmoothedByModel { off } => says(
-            format!(
-                "Requests left more evenly than planned: the model's `pauses` or `connections:` hold them back. What these hold back \
-             leaves together or spaced out: {}.",
-                how(off)
-            ),
+        Load::SmoothedByModel { off } => says!(
             By(after_pacing),
+            "Requests left more evenly than planned: the model's `pauses` or `connections:` hold them back. What these hold back \
+             leaves together or spaced out: {}.",
+            how(off)
         ),
-        Load::Serialised { send_s, headway_s, stretched } => says(
-            format!(
-                "One thread cannot send twice within {}: about {} of the headways are stretched to that. The mean headway is {}. This is \
-             physics at this rate and not a defect.",
-                time(*send_s),
-                share(*stretched),
-                time(*headway_s)
-            ),
+        Load::Serialised { send_s, headway_s, stretched } => says!(
             "Use more threads to lower it.",
+            "One thread cannot send twice within {}: about {} of the headways are stretched to that. The mean headway is {}. This is \
+             physics at this rate and not a defect.",
+            time(*send_s),
+            share(*stretched),
+            time(*headway_s)
         ),
     }
 }

@@ -9,24 +9,20 @@ use headway_stats::summary::evidence::{HeldBackBy, Loop, Moving, OpenLoad, Remed
 
 pub(super) fn told(of: &Loop) -> Told {
     match of {
-        Loop::SessionsBehind { offered, share: sent } => says(
-            format!(
-                "Sessions waited for their responses: of their {} requests only {} were sent in time. The sessions started as planned, but \
+        Loop::SessionsBehind { offered, share: sent } => says!(
+            By(after_feedback),
+            "Sessions waited for their responses: of their {} requests only {} were sent in time. The sessions started as planned, but \
              the target met fewer requests within the measured phase than were offered. Counting sessions alone would not show it.",
-                whole(*offered),
-                share(*sent)
-            ),
-            By(after_feedback),
+            whole(*offered),
+            share(*sent)
         ),
-        Loop::PilesUp { what, by, mean } => says(
-            format!(
-                "{} grew throughout the measured phase: more came than the target finished. They grew by {} from its beginning to its end \
-             ({} on average). Response times tell how long the run was, not how fast the target is.",
-                name(*what),
-                whole(*by),
-                number(*mean)
-            ),
+        Loop::PilesUp { what, by, mean } => says!(
             By(after_feedback),
+            "{} grew throughout the measured phase: more came than the target finished. They grew by {} from its beginning to its end \
+             ({} on average). Response times tell how long the run was, not how fast the target is.",
+            name(*what),
+            whole(*by),
+            number(*mean)
         ),
         Loop::PilesUpInModel { what, per_second, ci95, attempts_per_request, wasted, down } => {
             let more = [
@@ -43,60 +39,50 @@ pub(super) fn told(of: &Loop) -> Told {
                 true => String::new(),
                 false => format!(" Beyond the rate itself: {}.", more.join("; ")),
             };
-            says(
-                format!(
-                    "{} grew throughout: more came than the model finished. They grew by {}. Response times tell how long the run \
-                 was.{more}",
-                    name(*what),
-                    per_second_within(*per_second, *ci95)
-                ),
+            says!(
                 By(after_feedback),
+                "{} grew throughout: more came than the model finished. They grew by {}. Response times tell how long the run \
+                 was.{more}",
+                name(*what),
+                per_second_within(*per_second, *ci95)
             )
         }
         Loop::HeldBack { share: held, longest_s, cap, cause } => {
             let (cause, more) = held_back(cause, *cap);
-            says(
-                format!(
-                    "{} of the arrivals had to wait for a connection: {cause}. They waited for up to {}, and the load followed the \
-                 target's pace. The cause is not the generator.{more}",
-                    share(*held),
-                    time(*longest_s)
-                ),
+            says!(
                 By(after_feedback),
+                "{} of the arrivals had to wait for a connection: {cause}. They waited for up to {}, and the load followed the \
+                 target's pace. The cause is not the generator.{more}",
+                share(*held),
+                time(*longest_s)
             )
         }
-        Loop::NotSteady { what, change, remedy } => says(
-            format!(
-                "{} {} through the measured phase{}: it was not steady. Its percentiles are a mixture.",
-                name(*what),
-                if *change > 0.0 { "rose" } else { "fell" },
-                // By a line through all of it; beyond the mean it says no more than that.
-                if change.abs() < 1.0 {
-                    format!(" by {} of their mean", share(change.abs()))
-                } else {
-                    String::new()
-                }
-            ),
+        Loop::NotSteady { what, change, remedy } => says!(
             remedy_of(remedy),
+            "{} {} through the measured phase{}: it was not steady. Its percentiles are a mixture.",
+            name(*what),
+            if *change > 0.0 { "rose" } else { "fell" },
+            // By a line through all of it; beyond the mean it says no more than that.
+            if change.abs() < 1.0 {
+                format!(" by {} of their mean", share(change.abs()))
+            } else {
+                String::new()
+            }
         ),
-        Loop::ClosedLoop { open } => says(
-            format!(
-                "Each request waited for the last response: the target gets less load whenever it is slow. In this closed workload a \
-             request was due at the response before it plus think time, so the loop set the rate.{}",
-                estimate(open)
-            ),
+        Loop::ClosedLoop { open } => says!(
             By(after_a_closed_loop),
+            "Each request waited for the last response: the target gets less load whenever it is slow. In this closed workload a \
+             request was due at the response before it plus think time, so the loop set the rate.{}",
+            estimate(open)
         ),
         Loop::FixedWork { in_flight_max, took_s } => {
             let most = in_flight_max
                 .map_or(String::new(), |most| format!(" (up to {} requests were in flight)", count(most)));
-            says(
-                format!(
-                    "Fixed work is one transient without a steady state: its response times say little. They depend on how many requests \
-                 were let in at once{most}. What compares targets is how long it took: {}.",
-                    time(*took_s)
-                ),
+            says!(
                 By(after_fixed_work),
+                "Fixed work is one transient without a steady state: its response times say little. They depend on how many requests \
+                 were let in at once{most}. What compares targets is how long it took: {}.",
+                time(*took_s)
             )
         }
     }

@@ -1,8 +1,13 @@
 //! What findings say: effect and cause as sentences, from their evidence, and what to do next.
 //!
-//! One file for each group of evidence, one row for each of its variants, which no wildcard stands for. The first sentence of each piece of evidence is its cause, and fits on two lines of the first
-//! screen; the statistics behind it follow in others, which the first screen leaves out whole. What to do next stands beside them
-//! ([`Next`]); where it depends on the run the row has a function of what is [`Around`].
+//! One file for each group of evidence, one row for each of its variants, which no wildcard stands for. The first sentence of each piece of
+//! evidence is its cause, and fits on two lines of the first screen; the statistics behind it follow in others, which the first screen leaves
+//! out whole. What to do next stands beside them ([`Next`]); where it depends on the run the row has a function of what is [`Around`].
+
+/// The row of a piece of evidence: what to do next, and its sentences as `format!` makes them.
+macro_rules! says {
+    ($next:expr, $($text:tt)+) => { says(format!($($text)+), $next) };
+}
 
 mod causes;
 mod load;
@@ -12,10 +17,9 @@ mod remarks;
 mod run;
 mod starts;
 
+pub(super) use load::LIGHTEN;
 pub use remarks::KEPT_BY_A_STUDY;
 pub(super) use starts::longest_gaps;
-
-pub(super) use load::LIGHTEN;
 
 use super::around::{Around, Next, Sender};
 use super::asked::Kind;

@@ -19,43 +19,37 @@ pub(super) fn told(of: &Model) -> Told {
         Model::Sheds { part, load, parts, failed } => {
             let failed = share(*failed);
             let (asked, more) = too_much(part, *load, *parts, "The");
-            says(
-                format!(
-                    "{asked}: {failed} of its requests failed.{more} The number of requests in it is not shown to grow. Response times of \
-                 what succeeded do not tell of them."
-                ),
+            says!(
                 Shown(
                     "Lower the load, or give it more servers. Else read the response times together with the share that failed.",
                 ),
+                "{asked}: {failed} of its requests failed.{more} The number of requests in it is not shown to grow. Response times of \
+                 what succeeded do not tell of them."
             )
         }
         Model::Infinite { part, what } => {
             says(infinite(part, *what), "Read percentiles, or bound the service times.")
         }
-        Model::PowerLaw { n, of, from_s, index, ci95: [low, high] } => says(
-            format!(
-                "The mean response time has no confidence interval: the largest follow a power law of index {}. They are {} of {}, above \
-             {}. Below an index of 2 (95 % CI {} to {}) the variance is infinite. Another run may have quite another mean.",
-                number(*index),
-                count(*n),
-                count(*of),
-                time(*from_s),
-                number(*low),
-                number(*high)
-            ),
+        Model::PowerLaw { n, of, from_s, index, ci95: [low, high] } => says!(
             "Read percentiles.",
+            "The mean response time has no confidence interval: the largest follow a power law of index {}. They are {} of {}, above \
+             {}. Below an index of 2 (95 % CI {} to {}) the variance is infinite. Another run may have quite another mean.",
+            number(*index),
+            count(*n),
+            count(*of),
+            time(*from_s),
+            number(*low),
+            number(*high)
         ),
-        Model::TurnedAway { share: rejected, by, after_s, per_user_s } => says(
-            format!(
-                "{} of the requests were turned away{}, and users that hardly think retry at once. That is {} refusals per user and \
+        Model::TurnedAway { share: rejected, by, after_s, per_user_s } => says!(
+            THINK,
+            "{} of the requests were turned away{}, and users that hardly think retry at once. That is {} refusals per user and \
              second, each after {} on average. Most requests of this run are refusals: its rate and its percentiles are theirs, and \
              only the successes tell what the others met.",
-                share(*rejected),
-                by.as_ref().map_or_else(String::new, |part| format!(" by {part}")),
-                number(*per_user_s),
-                time(*after_s)
-            ),
-            THINK,
+            share(*rejected),
+            by.as_ref().map_or_else(String::new, |part| format!(" by {part}")),
+            number(*per_user_s),
+            time(*after_s)
         ),
         Model::ShortRun { length_s, times, relaxation_s, beginning, needed_s, mean_s, within } => {
             let worth = match beginning {
@@ -69,15 +63,13 @@ pub(super) fn told(of: &Model) -> Told {
                     chosen(Length::TRUSTED)
                 ),
             };
-            says(
-                format!(
-                    "The measured phase lasts {} after its warm-up: {} relaxation times of its slowest part. That part takes {} to forget \
-                 how it began. {worth}",
-                    time(*length_s),
-                    number(*times),
-                    time(*relaxation_s)
-                ),
+            says!(
                 run_for(*needed_s, *mean_s, *within),
+                "The measured phase lasts {} after its warm-up: {} relaxation times of its slowest part. That part takes {} to forget \
+                 how it began. {worth}",
+                time(*length_s),
+                number(*times),
+                time(*relaxation_s)
             )
         }
     }

@@ -9,12 +9,10 @@ use headway_stats::summary::evidence::{NoSteadyState, NotCompared, Remark};
 
 pub(super) fn told(of: &Remark) -> Told {
     match of {
-        Remark::LittleBroken { broken, of } => says(
-            format!(
-                "Little's law does not hold in {broken} of {}: do not trust these numbers. It is a defect of Headway.",
-                plural(*of, "run")
-            ),
+        Remark::LittleBroken { broken, of } => says!(
             Nothing,
+            "Little's law does not hold in {broken} of {}: do not trust these numbers. It is a defect of Headway.",
+            plural(*of, "run")
         ),
         Remark::RejectsExcess { part, load, failed, mean_s, mean_ok_s } => {
             let times = match mean_s.zip(*mean_ok_s) {
@@ -26,14 +24,12 @@ pub(super) fn told(of: &Remark) -> Told {
                 None => "Response times count those too; response_ok is of the requests that succeeded."
                     .to_owned(),
             };
-            says(
-                format!(
-                    "{} is offered {} it can do: {} of its requests failed. {times}",
-                    part.as_deref().unwrap_or("A station"),
-                    times_what(load.unwrap_or(f64::INFINITY)),
-                    share(*failed)
-                ),
+            says!(
                 Nothing,
+                "{} is offered {} it can do: {} of its requests failed. {times}",
+                part.as_deref().unwrap_or("A station"),
+                times_what(load.unwrap_or(f64::INFINITY)),
+                share(*failed)
             )
         }
         Remark::Unsteady { why, is, nothing_left_out } => {
@@ -52,45 +48,37 @@ pub(super) fn told(of: &Remark) -> Told {
             says(text + if *nothing_left_out { " Nothing was left out." } else { "" }, Nothing)
         }
         Remark::InfiniteOverRuns { part, what } => says(infinite(part, *what), Nothing),
-        Remark::FewRequests { n, of } => says(
-            format!(
-                "{n} of {} had fewer than 100 requests: too few to look for a steady state.",
-                plural(*of, "run")
-            ),
+        Remark::FewRequests { n, of } => says!(
             Nothing,
+            "{n} of {} had fewer than 100 requests: too few to look for a steady state.",
+            plural(*of, "run")
         ),
-        Remark::Beginning { why } => says(format!("Also, {}.", unsteady(why)), Nothing),
-        Remark::ShortForIntervals { length_s, times, relaxation_s, needed } => says(
-            format!(
-                "What is left of a run lasts {}: {} relaxation times of its slowest part ({}). Below {}, a single run has no intervals: they \
+        Remark::Beginning { why } => says!(Nothing, "Also, {}.", unsteady(why)),
+        Remark::ShortForIntervals { length_s, times, relaxation_s, needed } => says!(
+            Nothing,
+            "What is left of a run lasts {}: {} relaxation times of its slowest part ({}). Below {}, a single run has no intervals: they \
              would be too narrow.",
-                time(*length_s),
-                number(*times),
-                time(*relaxation_s),
-                chosen(*needed)
-            ),
-            Nothing,
+            time(*length_s),
+            number(*times),
+            time(*relaxation_s),
+            chosen(*needed)
         ),
-        Remark::LeftOut { share: cut } => says(
-            format!(
-                "{} of the requests were left out of the response times as warm-up; counts, rates, failures and utilisation are of all.",
-                share(*cut)
-            ),
+        Remark::LeftOut { share: cut } => says!(
             Nothing,
+            "{} of the requests were left out of the response times as warm-up; counts, rates, failures and utilisation are of all.",
+            share(*cut)
         ),
-        Remark::GivenUp { n } => says(
-            format!(
-                "{} got no response. The mean, its interval and the thresholds on it count each of them with the time after which it was \
+        Remark::GivenUp { n } => says!(
+            Nothing,
+            "{} got no response. The mean, its interval and the thresholds on it count each of them with the time after which it was \
              given up.",
-                plural(*n, "request")
-            ),
-            Nothing,
+            plural(*n, "request")
         ),
         Remark::NotCompared { one, other, at, place, why } => {
             says(not_compared([one, other], at, place, *why), Nothing)
         }
         Remark::NotJudged { threshold } => {
-            says(format!("{threshold} is not judged: {KEPT_BY_A_STUDY}."), Nothing)
+            says!(Nothing, "{threshold} is not judged: {KEPT_BY_A_STUDY}.")
         }
     }
 }
