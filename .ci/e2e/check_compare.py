@@ -112,7 +112,7 @@ def refused(tmp):
         ((base,), "one run is not compared with itself"),
         ((base, tmp / "empty"), "is no run folder: it has no summary.json and no plan.json"),
         ((base, tmp / "none"), "No such file"),
-        ((base, killed), "the run is incomplete: it was killed before it wrote its summary"),
+        ((base, killed), "the run is incomplete: it goes on still, or was killed before it wrote its summary"),
         ((base, twin), "the run is incomplete: it was cut short"),
         ((base, base / "records.arrow"), "are the same run: name two"),
         ((base, other, "--across", "rat"), "did you mean 'rate'?"),

@@ -140,23 +140,23 @@ pub struct LoadArgs {
     #[arg(short = 'd', long, short_alias = 'z', allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub duration: Option<Given<Nanos>>,
     /// Number of requests. With -R: run until this many have been sent. Without: fixed work, as fast as -c users make them
-    #[arg(short = 'n', long, value_parser = given(units::parse_count), value_name = "N")]
+    #[arg(short = 'n', long, allow_negative_numbers = true, value_parser = given(units::parse_count), value_name = "N")]
     pub requests: Option<Given<u64>>,
     /// Number of virtual users, each waiting for a response before its next request: a closed workload (instead of -R)
-    #[arg(short = 'u', long, alias = "vus", value_parser = given(units::parse_count), value_name = "N")]
+    #[arg(short = 'u', long, alias = "vus", allow_negative_numbers = true, value_parser = given(units::parse_count), value_name = "N")]
     pub users: Option<Given<u64>>,
     /// Think time of each user before each request, as a distribution [default: none]
     #[arg(help_heading = "Load", long, value_name = "DIST", help = think_help())]
     pub think: Option<String>,
     /// Number of requests, all due at the start: fixed work
-    #[arg(help_heading = "Load", long, value_parser = given(units::parse_count), value_name = "N")]
+    #[arg(help_heading = "Load", long, allow_negative_numbers = true, value_parser = given(units::parse_count), value_name = "N")]
     pub at_once: Option<Given<u64>>,
     /// Open a new connection for each request, and close it after the response; only with HTTP/1.1 and tcp://
     #[arg(help_heading = "Load", long, conflicts_with = "pool")]
     pub new_connections: bool,
     /// Keep that many sockets connecting, however many connections the target accepts (instead of -R): one that is established sends
     /// its request, one that is not is given up after --connect-timeout [then 500ms by default], and another takes its place
-    #[arg(help_heading = "Load", long, value_parser = given(units::parse_count), value_name = "N", conflicts_with = "pool")]
+    #[arg(help_heading = "Load", long, allow_negative_numbers = true, value_parser = given(units::parse_count), value_name = "N", conflicts_with = "pool")]
     pub connecting: Option<Given<u64>>,
     /// Connection pooling: one shared pool, or one connection per user [default: per-user]
     #[arg(help_heading = "Load", long, value_parser = given(parse_pool), value_name = "shared|per-user")]
@@ -168,10 +168,10 @@ pub struct LoadArgs {
     #[arg(help_heading = "Load", long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
     /// Rise linearly to the rate over this time first (sent, not counted)
-    #[arg(help_heading = "Load", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Load", long, allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub ramp: Option<Given<Nanos>>,
     /// Send at the rate for this time before measuring (sent, not counted)
-    #[arg(help_heading = "Load", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Load", long, allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub warmup: Option<Given<Nanos>>,
     /// What takes the place of -R and -d.
     #[command(flatten)]
@@ -318,7 +318,7 @@ pub struct RunArgs {
     #[arg(help_heading = "Load", long, value_parser = Sweep::parse, value_name = "rate=SPEC")]
     pub sweep: Option<Sweep>,
     /// Connection cap: most connections open at once, over all threads [default: min(10000, (descriptors - 200)/2)]
-    #[arg(short = 'c', long, value_parser = given(units::parse_count), value_name = "N")]
+    #[arg(short = 'c', long, allow_negative_numbers = true, value_parser = given(units::parse_count), value_name = "N")]
     pub connections: Option<Given<u64>>,
     /// Speak only HTTP/2: negotiated with TLS, by prior knowledge without [default: with TLS as the target prefers, else HTTP/1.1]
     #[arg(help_heading = "HTTP", long, conflicts_with = "http1")]
@@ -327,7 +327,7 @@ pub struct RunArgs {
     #[arg(help_heading = "HTTP", long = "http1.1")]
     pub http1: bool,
     /// Most requests in flight on one HTTP/2 connection, within the target's own limit, or on one UDP or DNS socket [default: 100; 65536 over UDP]
-    #[arg(help_heading = "HTTP", long, value_parser = given(units::parse_count), value_name = "N")]
+    #[arg(help_heading = "HTTP", long, allow_negative_numbers = true, value_parser = given(units::parse_count), value_name = "N")]
     pub streams: Option<Given<u64>>,
     /// Where a response over tcp:// ends (until:'\r\n', bytes:16, length:4, resp, close, none), or which datagram it is over udp://
     /// (match:OFFSET+WIDTH, next, none)
@@ -335,7 +335,7 @@ pub struct RunArgs {
     pub answer: Option<String>,
     /// Count by intervals of this length (whole seconds): datagrams sent, received, lost, late, duplicated and reordered; or, with
     /// --new-connections and --connecting, attempts to connect and what became of them
-    #[arg(help_heading = "TCP and UDP", long, value_parser = units::parse_time, value_name = "TIME")]
+    #[arg(help_heading = "TCP and UDP", long, allow_negative_numbers = true, value_parser = units::parse_time, value_name = "TIME")]
     pub interval: Option<Nanos>,
     /// Expect no response: a request is complete when the system has taken it; --answer none
     #[arg(help_heading = "TCP and UDP", long, conflicts_with = "answer")]
@@ -360,7 +360,7 @@ pub struct RunArgs {
     #[arg(help_heading = "Machine", long, value_name = "TIME|+5s|barrier")]
     pub start_at: Option<String>,
     /// How long after the time of --start-at the plan may still be joined; later, nothing is sent and the exit code is 75 [default: 10s]
-    #[arg(help_heading = "Machine", long, value_parser = units::parse_time, value_name = "TIME")]
+    #[arg(help_heading = "Machine", long, allow_negative_numbers = true, value_parser = units::parse_time, value_name = "TIME")]
     pub late: Option<Nanos>,
     /// A header, 'Name: value' (repeatable)
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
@@ -410,7 +410,7 @@ pub struct RunArgs {
     pub tls_resumption: bool,
     /// Resolve the name of the target (or of the proxy) again at this interval, at least 1s: new connections go to its addresses in turn
     /// [default: resolve it once, and use one address]
-    #[arg(help_heading = "Connections", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Connections", long, allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub dns_refresh: Option<Given<Nanos>>,
     /// Go through this HTTP proxy: `http://[NAME:PASSWORD@]HOST:PORT`. Requests without TLS are sent to it with their full URL; others go
     /// through a tunnel (CONNECT). Proxies that the environment names are not used
@@ -423,22 +423,22 @@ pub struct RunArgs {
     #[arg(help_heading = "Connections", long, value_name = "HOST:PORT:ADDR,...")]
     pub resolve: Vec<String>,
     /// How long a response may take, from when its request was sent [default: 30s; 10min with --stream]
-    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(long, allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub timeout: Option<Given<Nanos>>,
     /// How long a response that has begun may stand still before it has failed [default: 30s with --stream, else as long as it likes]
-    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Limits", long, allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub idle_timeout: Option<Given<Nanos>>,
     /// How long a connection may take, TLS included [default: 5s]
-    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Limits", long, allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub connect_timeout: Option<Given<Nanos>>,
     /// How long an arrival may wait for a connection at the cap before it is shed [default: --timeout]
-    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Limits", long, allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub max_wait: Option<Given<Nanos>>,
     /// How long sessions that have begun may go on after the last phase [default: --timeout]
-    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Limits", long, allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub drain: Option<Given<Nanos>>,
     /// Largest body of a response [default: 64MiB]
-    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_size), value_name = "SIZE")]
+    #[arg(help_heading = "Limits", long, allow_negative_numbers = true, value_parser = given(units::parse_size), value_name = "SIZE")]
     pub max_body: Option<Given<u64>>,
     /// Send nothing: print what would be sent
     #[arg(help_heading = "Scenario", long)]
@@ -597,7 +597,7 @@ pub struct ShowArgs {
 #[derive(ClapArgs, Debug, Clone)]
 pub struct DemoArgs {
     /// Arrivals per second, at most 2000
-    #[arg(short = 'R', long, value_parser = units::parse_rate, default_value = "1000/s", value_name = "RATE")]
+    #[arg(short = 'R', long, allow_negative_numbers = true, value_parser = units::parse_rate, default_value = "1000/s", value_name = "RATE")]
     pub rate: Rate,
     /// Seed of every random draw [default: a new one, printed]
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
@@ -661,13 +661,13 @@ pub struct ServeArgs {
     #[arg(long)]
     pub state: bool,
     /// Time that each stored item adds to a GET of its path
-    #[arg(long, value_parser = units::parse_time, default_value = "10us", value_name = "TIME", requires = "state")]
+    #[arg(long, allow_negative_numbers = true, value_parser = units::parse_time, default_value = "10us", value_name = "TIME", requires = "state")]
     pub state_cost: Nanos,
     /// How many items may be stored, over all paths; further ones get 507
-    #[arg(long, value_parser = units::parse_count, default_value = "1000000", value_name = "N", requires = "state")]
+    #[arg(long, allow_negative_numbers = true, value_parser = units::parse_count, default_value = "1000000", value_name = "N", requires = "state")]
     pub state_max_items: u64,
     /// How many bytes of items may be stored; further ones get 507
-    #[arg(long, value_parser = units::parse_size, default_value = "1GiB", value_name = "SIZE", requires = "state")]
+    #[arg(long, allow_negative_numbers = true, value_parser = units::parse_size, default_value = "1GiB", value_name = "SIZE", requires = "state")]
     pub state_max_bytes: u64,
     /// Log the arrival time of every request to a new CSV file
     #[arg(long, value_name = "FILE")]
@@ -676,7 +676,7 @@ pub struct ServeArgs {
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
     /// Stop after this time
-    #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = units::parse_time)]
     pub stop_after: Option<Nanos>,
 }
 
@@ -740,7 +740,7 @@ pub struct MergeArgs {
     #[arg(help_heading = "Shards", long)]
     pub wait: bool,
     /// How long to wait beyond that
-    #[arg(help_heading = "Shards", long, requires = "wait", default_value = "30s", value_parser = units::parse_time, value_name = "TIME")]
+    #[arg(help_heading = "Shards", long, requires = "wait", default_value = "30s", allow_negative_numbers = true, value_parser = units::parse_time, value_name = "TIME")]
     pub grace: Nanos,
     /// What becomes of the results.
     #[command(flatten)]

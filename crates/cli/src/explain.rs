@@ -25,7 +25,11 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("docs/datagrams.md", include_str!("../docs/datagrams.md")),
     ("docs/http.md", include_str!("../docs/http.md")),
     ("docs/scale.md", include_str!("../docs/scale.md")),
+    (KEYS, include_str!("../docs/keys.md")),
 ];
+
+/// The keys of a scenario, some of which are words that the other documents explain.
+const KEYS: &str = "docs/keys.md";
 
 /// First columns of tables whose rows each explain a word.
 const COLUMNS: &[&str] = &[
@@ -42,10 +46,22 @@ const COLUMNS: &[&str] = &[
     "distribution",
     "metric",
     "lab",
+    "outcome",
 ];
 
 /// Columns of a terminal that no line of an explanation goes beyond.
 const WIDTH: usize = 80;
+
+/// Of what kind a passage is: of those that explain a word, the first kind does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// A row of a table or list of terms.
+    Row,
+    /// A key of a scenario.
+    Key,
+    /// What follows a heading.
+    Heading,
+}
 
 /// What a document says of some words.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,8 +70,7 @@ struct Passage {
     words: Vec<String>,
     /// Where it stands: the document, and the heading above it.
     place: String,
-    /// Whether it is a row of a table of terms; otherwise what follows a heading.
-    is_row: bool,
+    kind: Kind,
     /// Its paragraphs.
     text: Vec<String>,
 }
@@ -71,7 +86,7 @@ fn exit_codes() -> Vec<Passage> {
     let passage = |(code, meaning): (u8, &str)| Passage {
         words: vec![format!("exit-{code}"), code.to_string()],
         place: "headway --help, Exit codes".to_owned(),
-        is_row: true,
+        kind: Kind::Row,
         text: vec![meaning.to_owned()],
     };
     TABLE.into_iter().map(passage).collect()
@@ -92,18 +107,18 @@ fn passages(name: &str, text: &str) -> Vec<Passage> {
             let place = format!("{name}, {heading}");
             let text = following(&lines[at + 1..]);
             if !text.is_empty() {
-                all.push(Passage { words: vec![word(&heading)], place, is_row: false, text });
+                all.push(Passage { words: vec![word(&heading)], place, kind: Kind::Heading, text });
             }
         }
         let Some(cells) = cells(line) else {
             columns = None;
             if let Some((first, rest)) = item(&lines[at..]) {
-                all.push(row(
-                    &format!("{name}, {heading}"),
-                    &[String::new(), String::new()],
-                    &[first, rest],
-                    false,
-                ));
+                let columns = [String::new(), String::new()];
+                let kind = if name == KEYS { Kind::Key } else { Kind::Row };
+                all.push(Passage {
+                    kind,
+                    ..row(&format!("{name}, {heading}"), &columns, &[first, rest], false)
+                });
             }
             continue;
         };
@@ -114,10 +129,7 @@ fn passages(name: &str, text: &str) -> Vec<Passage> {
                 let first = columns.first().map(|column| column.to_lowercase()).unwrap_or_default();
                 if COLUMNS.contains(&first.as_str()) {
                     let is_code = first.ends_with("code");
-                    all.push(Passage {
-                        is_row: true,
-                        ..row(&format!("{name}, {heading}"), columns, &cells, is_code)
-                    });
+                    all.push(row(&format!("{name}, {heading}"), columns, &cells, is_code));
                 }
             }
         }
@@ -140,7 +152,7 @@ fn row(place: &str, columns: &[String], cells: &[String], is_code: bool) -> Pass
         2 => rest.map(|(_, cell)| cell.clone()).collect(),
         _ => rest.map(|(column, cell)| format!("{column}: {cell}")).collect(),
     };
-    Passage { words, place: place.to_owned(), is_row: true, text }
+    Passage { words, place: place.to_owned(), kind: Kind::Row, text }
 }
 
 /// A word and what it means, of a list that explains words as a table of terms does: `- `word`: text`, or `- **word**: text`.
@@ -221,11 +233,11 @@ fn known_as(asked: &str) -> String {
 
 fn found(asked: &str) -> Vec<&'static Passage> {
     let asked = known_as(asked);
-    let named = |is_row: bool| -> Vec<&'static Passage> {
-        PASSAGES.iter().filter(|passage| passage.is_row == is_row && passage.words.contains(&asked)).collect()
+    let named = |kind: Kind| -> Vec<&'static Passage> {
+        PASSAGES.iter().filter(|passage| passage.kind == kind && passage.words.contains(&asked)).collect()
     };
-    let rows = named(true);
-    if rows.is_empty() { named(false) } else { rows }
+    let found = [Kind::Row, Kind::Key, Kind::Heading].map(named);
+    found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// What the documents say of a word; the error says what was asked and what is near it.
@@ -249,9 +261,9 @@ pub fn explain(asked: &str) -> Result<String, String> {
     Ok(found.iter().map(one).collect::<Vec<_>>().join("\n"))
 }
 
-/// Every word that a row of a table of terms explains, in alphabetic order.
+/// Every word that a row of a table or list of terms explains, and every key of a scenario, in alphabetic order.
 pub fn words() -> BTreeSet<String> {
-    let rows = PASSAGES.iter().filter(|passage| passage.is_row);
+    let rows = PASSAGES.iter().filter(|passage| passage.kind != Kind::Heading);
     rows.flat_map(|passage| passage.words.iter().filter(|word| word.len() < 40).cloned()).collect()
 }
 
@@ -284,19 +296,42 @@ fn wrapped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headway_stats::summary::{FindingId, RuleId};
+    use headway_stats::summary::{FindingId, RuleId, StampsHow, Unsteady, Why};
 
     fn explained(word: &str) -> String {
         explain(word).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    /// Every word that stands for a reason or a number in a document: of findings, rules, missing numbers, outcomes, known failures, metrics.
+    fn tags() -> impl Iterator<Item = &'static str> {
+        let findings = FindingId::ALL.iter().map(FindingId::as_str);
+        let rules = RuleId::ALL.iter().map(RuleId::as_str);
+        let missing = [Why::ALL, Unsteady::ALL, StampsHow::ALL].into_iter().flatten().map(|(tag, _)| *tag);
+        let outcomes = headway_base::Outcome::ALL.iter().map(|outcome| outcome.name());
+        let metrics = headway_stats::metric::Metric::all().flat_map(|metric| metric.names());
+        let failures = headway_base::KnownFailure::ALL.iter().map(|kind| kind.name());
+        findings.chain(rules).chain(missing).chain(outcomes).chain(failures).chain(metrics)
+    }
+
     #[test]
-    fn every_tag_of_a_finding_and_of_a_rule_is_explained_by_a_row() {
-        let tags = FindingId::ALL.iter().map(FindingId::as_str).chain(RuleId::ALL.iter().map(RuleId::as_str));
-        for tag in tags {
+    fn every_tag_is_explained_by_a_row() {
+        for tag in tags() {
             let text = explained(tag);
-            assert!(text.len() > tag.len() + 40 && text.starts_with(tag), "{tag}: {text}");
-            assert!(found(tag).iter().all(|passage| passage.is_row), "{tag} is a heading alone");
+            let said = text.lines().skip(1).map(str::trim).collect::<Vec<_>>().join(" ");
+            assert!(said.len() > 10 && text.starts_with(tag), "{tag}: {text}");
+            assert!(
+                found(tag).iter().all(|passage| passage.kind == Kind::Row),
+                "{tag} has no row of its own"
+            );
+        }
+    }
+
+    /// One document may name a finding and a missing number alike; a tag is never that of two of a kind.
+    #[test]
+    fn no_tag_stands_for_two_reasons_of_a_kind() {
+        for all in [Why::ALL, Unsteady::ALL, StampsHow::ALL] {
+            let tags: BTreeSet<&str> = all.iter().map(|(tag, _)| *tag).collect();
+            assert_eq!(tags.len(), all.len());
         }
     }
 
@@ -312,6 +347,9 @@ mod tests {
             ("service time", "sent to done"),
             ("coordinated-omission", "does not send while it waits"),
             ("gamma", "gamma"),
+            ("stream", "events of the response"),
+            ("idle-timeout", "stood still"),
+            ("few-independent", "depend on each other"),
             ("exit-98", "INVALID"),
             ("98", "INVALID"),
             ("exit-2", "mistake"),

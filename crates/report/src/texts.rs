@@ -22,14 +22,17 @@ pub(crate) fn of_summary(summary: &Summary) -> Summary {
     document.verdict.rules.iter_mut().chain(&mut document.verdict.pattern_rules).for_each(rule);
     document.thresholds.iter_mut().for_each(threshold);
     missing(&mut document.not_computed);
-    for row in &mut document.failure_reasons.rows {
+    let helps = |kind| words::failures::advice_in(&document, kind);
+    let advice: Vec<_> =
+        document.failure_reasons.rows.iter().map(|row| row.kind.map(helps).unwrap_or_default()).collect();
+    for (row, advice) in document.failure_reasons.rows.iter_mut().zip(advice) {
         if row.limit.is_some() {
             // A sentence of this program's own around an origin.
             let gate = Redactor::default();
             let (reason, example) = (words::failures::reason(row), words::failures::example(row));
             (row.reason, row.example) = (gate.clear(&reason), gate.clear(&example));
         }
-        row.advice = row.kind.map(words::failures::advice).map(Text::by_report).unwrap_or_default();
+        row.advice = Text::by_report(advice);
     }
     if let Some(generator) = &mut document.generator {
         generator.waiting = words::waiting::waited(generator).map(Text::by_report);

@@ -15,10 +15,32 @@ use crate::intervals::{FEWEST_SEGMENTS, difference_interval, ratio_half_width, s
 use crate::requests::Requests;
 use crate::setup::{DepartureBin, PlanLaw, Tolerances, Workload};
 use crate::streams::Streams;
-use crate::summary::{Interval, Limits, LoadVerdict, RuleId, RuleOutcome, RuleResult, Why};
+use crate::summary::{Interval, Limits, LoadVerdict, RuleOutcome, RuleResult, Why, tags};
 use crate::users::Loops;
 use crate::windows::WindowsResult;
 use headway_base::Nanos;
+
+tags! {
+    /// Which rule: of the load, or of the arrival pattern.
+    RuleId {
+        "sent-share" SentShare "Sent / planned arrivals.",
+        "requests-sent" RequestsSent "Sent / due, of requests that are due after a response.",
+        "effect" Effect "By how much the generator's delays moved the numbers.",
+        "late-share" LateShare "Share that started late.",
+        "departed-late" DepartedLate "Share that left the machine late.",
+        "bunching" Bunching "Squared CoV of headways, started less intended.",
+        "dispersion" Dispersion "Index of dispersion of counts, per window.",
+        "users-held" UsersHeld "Live users / specified.",
+        "sockets-held" SocketsHeld "Sockets kept connecting / specified.",
+        "stood-still" StoodStill "Time in which the generator stood still / all of it.",
+        "all-issued" AllIssued "Requests sent / specified, of fixed work.",
+        "shards-together" ShardsTogether "Time for which all shards had begun / time taken, of fixed work.",
+        "cov" Cov "CoV of the headways.",
+        "ks" Ks "Distance of the headways from an exponential law.",
+        "lag1" Lag1 "Correlation of successive headways.",
+        "line" Line "Amplitude of the strongest period.",
+    }
+}
 
 /// One row of the table.
 #[derive(Clone, Debug)]

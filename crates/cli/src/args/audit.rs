@@ -21,7 +21,7 @@ pub struct AuditArgs {
     #[arg(long, value_parser = Begin::parse, default_value = "0s", value_name = "TIME", help_heading = "Which rows")]
     pub from: Begin,
     /// Judge only rows that started at most this long after --from
-    #[arg(long = "for", value_parser = units::parse_time, value_name = "TIME", help_heading = "Which rows")]
+    #[arg(long = "for", allow_negative_numbers = true, value_parser = units::parse_time, value_name = "TIME", help_heading = "Which rows")]
     pub span: Option<Nanos>,
     /// Leave out requests that failed
     #[arg(long, help_heading = "Which rows")]
@@ -171,7 +171,7 @@ pub struct LabArgs {
     pub seed: u64,
     /// Number of replications, each with its own random draws, for mean and range of every number [default: the
     /// experiment's own]
-    #[arg(long, value_parser = units::parse_count, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_parser = units::parse_count, value_name = "N")]
     pub replications: Option<u64>,
     /// Also run against a target on this machine, where the lab can (brady: 20 s)
     #[arg(long)]

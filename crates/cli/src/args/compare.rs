@@ -104,10 +104,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=10_000), requires = "live", help_heading = "Live")]
     pub rounds: Option<u64>,
     /// Measured phase of each run of a round [default: 20s]
-    #[arg(long, value_name = "TIME", value_parser = units::parse_time, requires = "live", help_heading = "Live")]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = units::parse_time, requires = "live", help_heading = "Live")]
     pub each: Option<Nanos>,
     /// Warm-up before each run of a round: sent, not compared [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = units::parse_time, requires = "live", help_heading = "Live")]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = units::parse_time, requires = "live", help_heading = "Live")]
     pub warmup: Option<Nanos>,
     /// Seed of the order and of the plans [default: a new one, printed]
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N", requires = "live", help_heading = "Live")]

@@ -26,16 +26,16 @@ pub struct SearchArgs {
     pub run: RunArgs,
     /// The lowest rate, and the first that is tried where no probes tell a better one: arrivals per second (sessions, where a scenario has several requests each), or
     /// the number of closed users [default: 10/s, or 10 users, and lower if that does not hold]
-    #[arg(help_heading = "Search", long, value_parser = given(units::parse_rate), value_name = "RATE")]
+    #[arg(help_heading = "Search", long, allow_negative_numbers = true, value_parser = given(units::parse_rate), value_name = "RATE")]
     pub from: Option<Given<Rate>>,
     /// The highest rate, or number of users, that is tried [default: as far as the generator goes]
-    #[arg(help_heading = "Search", long, value_parser = given(units::parse_rate), value_name = "RATE")]
+    #[arg(help_heading = "Search", long, allow_negative_numbers = true, value_parser = given(units::parse_rate), value_name = "RATE")]
     pub to: Option<Given<Rate>>,
     /// Half the width of the interval of the knee over its middle, at which the search ends: 1 % to 50 %
     #[arg(help_heading = "Search", long, value_parser = parse_precision, default_value = "10%", value_name = "SHARE")]
     pub precision: f64,
     /// Longest time for all trials together, without what the target still answers after each; with --sim virtual time
-    #[arg(help_heading = "Search", long, value_parser = units::parse_time, default_value = "3m", value_name = "TIME")]
+    #[arg(help_heading = "Search", long, allow_negative_numbers = true, value_parser = units::parse_time, default_value = "3m", value_name = "TIME")]
     pub budget: Nanos,
     /// Send no closed probes: 1, 2, 4, ... users without think time until throughput stops growing, which tell where trials begin. With
     /// --from and --to, and of closed users, there are none

@@ -32,7 +32,7 @@ pub struct SimArgs {
     #[arg(long, value_name = "NAME", help_heading = "What to play")]
     pub model: Option<String>,
     /// Replications of each point, each with its own seed: intervals are over the replications [default: 1]
-    #[arg(long, value_parser = units::parse_count, value_name = "R", help_heading = "What to play")]
+    #[arg(long, allow_negative_numbers = true, value_parser = units::parse_count, value_name = "R", help_heading = "What to play")]
     pub replications: Option<u64>,
     /// Play at each of these values; several sweeps make all combinations. PARAM: rate (where the only group
     /// arrives), users (where the only group stays), model, or a path of keys of the file (model.servers,

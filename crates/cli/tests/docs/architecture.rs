@@ -80,6 +80,30 @@ fn what_a_newcomer_is_sent_to_is_there() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What the table says of findings: of those whose number no other part of a report reads, two files of code know their name.
+#[test]
+fn a_finding_stands_in_two_files() {
+    let files = rust_files(&root().join("crates"));
+    let is_source = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == "src");
+    let knows = |path: &&PathBuf, name: &str| {
+        let text = code(path);
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+    };
+    for (name, group) in [
+        ("Disordered", "run.rs"),
+        ("SentAgain", "run.rs"),
+        ("NamesNotRead", "run.rs"),
+        ("Surplus", "run.rs"),
+        ("TargetWindow", "load.rs"),
+        ("UnsentSteps", "load.rs"),
+    ] {
+        let found: Vec<&PathBuf> = files.iter().filter(is_source).filter(|path| knows(path, name)).collect();
+        let expected = [format!("report/src/words/findings/{group}"), format!("stats/src/findings/{group}")];
+        assert_eq!(found.len(), 2, "{name}: {found:?}");
+        assert!(expected.iter().all(|end| found.iter().any(|path| path.ends_with(end))), "{name}: {found:?}");
+    }
+}
+
 #[test]
 fn it_is_short() {
     assert!(architecture().lines().count() <= 150);

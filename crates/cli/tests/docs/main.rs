@@ -8,8 +8,15 @@ mod keys;
 mod links;
 mod words;
 
+use headway_stats::summary::{StampsHow, Unsteady, Why};
 use std::fs;
 use std::path::Path;
+
+/// A list of reasons by their tags, out of the rows of the code.
+fn reasons<'a>(all: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let rows = all.into_iter().map(|(tag, meaning)| format!("- `{tag}`: {}\n", meaning.trim()));
+    format!("\n\n{}", rows.collect::<String>())
+}
 
 fn reference() -> String {
     let mut out = String::from(
@@ -24,9 +31,24 @@ fn reference() -> String {
         let usage = format!("{}({})", family.name(), family.arguments().join(", "));
         out.push_str(&format!("| `{usage}` | {} | `{}` |\n", family.about(), family.example()));
     }
-    out.push_str("\n## Outcomes\n\nHow a request that fell due ended; each ends in exactly one: ");
-    let names: Vec<String> = headway_base::Outcome::ALL.iter().map(|o| format!("`{}`", o.name())).collect();
-    out.push_str(&format!("{}.\n", names.join(", ")));
+    out.push_str("\n## Outcomes\n\nHow a request that fell due ended; each ends in exactly one.\n\n| outcome | what it is |\n|---|---|\n");
+    for outcome in headway_base::Outcome::ALL {
+        let about = headway_report::words::outcome_meaning(outcome.name());
+        out.push_str(&format!("| `{}` | {about} |\n", outcome.name()));
+    }
+    out.push_str(
+        "\n## Missing numbers\n\nWhy a number, an interval or a decision is not there (`why` in the JSON).",
+    );
+    out.push_str(&reasons(Why::ALL.iter().copied()));
+    out.push_str("\n## No steady state\n\nWhat speaks against a steady state of a simulation.");
+    out.push_str(&reasons(Unsteady::ALL.iter().copied()));
+    out.push_str(
+        "\n## Stamps of a file\n\nHow it is known whether the stamps of an audited file are starts or ends.",
+    );
+    out.push_str(&reasons(StampsHow::ALL.iter().copied()));
+    out.push_str("\n## Known failures\n\nReasons of failures (`kind` in `failure_reasons` of the JSON), and what helps.");
+    let kinds = headway_base::KnownFailure::ALL.iter();
+    out.push_str(&reasons(kinds.map(|kind| (kind.name(), headway_report::words::failures::advice(*kind)))));
     out.push_str("\n## Formats that `headway audit` reads\n\nRecognised by their content, in this order; gz and zst too.\n\n| format | what it is |\n|---|---|\n");
     for format in headway_import::formats::ALL {
         out.push_str(&format!("| `{}` | {} |\n", format.name(), format.about()));

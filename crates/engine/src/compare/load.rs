@@ -180,7 +180,7 @@ fn run(path: &Path, name: String, conditions: &[Condition]) -> Result<Loaded, Er
             true => {
                 let path = path.display();
                 anyhow!(
-                    "{path}: the run is incomplete: it was killed before it wrote its summary (headway report {path} shows what its records hold)"
+                    "{path}: the run is incomplete: it goes on still, or was killed before it wrote its summary (headway report {path} shows what its records hold)"
                 )
             }
             false => anyhow!(

@@ -374,7 +374,7 @@ pub(crate) fn reasons(summary: &Summary) -> Option<Section> {
             tone: Tone::Strong,
             mark: "next: ",
             narrow: false,
-            text: words::failures::advice(kind).to_owned(),
+            text: words::failures::advice_in(summary, kind).to_owned(),
         })
     };
     blocks.extend(kinds.into_iter().map(help));

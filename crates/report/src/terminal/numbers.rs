@@ -165,7 +165,7 @@ fn reasons(page: &mut Page, summary: &Summary) {
         page.marked(INDENT, &format!("{:>9}  ", count(row.n)), Tone::Plain, &text);
     }
     for kind in kinds {
-        page.marked(INDENT, "next: ", Tone::Strong, words::failures::advice(kind));
+        page.marked(INDENT, "next: ", Tone::Strong, words::failures::advice_in(summary, kind));
     }
     if let Some(note) = words::failures::note(summary) {
         page.marked(INDENT, "", Tone::Faint, &note);

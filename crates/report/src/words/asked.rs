@@ -24,6 +24,12 @@ pub enum Kind {
     Connecting,
 }
 
+#[cfg(test)]
+impl Kind {
+    pub(super) const ALL: [Kind; 5] =
+        [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork, Kind::Connecting];
+}
+
 /// The kind of the load. Documents that do not tell hold open ones.
 pub fn kind(summary: &Summary) -> Kind {
     match summary.workload {

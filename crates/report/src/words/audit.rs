@@ -143,7 +143,7 @@ pub fn why(summary: &Summary, audit: &Audit) -> Option<String> {
         return Some("the rows do not say why".into());
     }
     let found = summary.verdict.findings.iter().find(|finding| finding.id == *id);
-    Some(found.map_or_else(|| cause(id).to_owned(), |finding| super::findings::told(finding).text))
+    Some(found.map_or_else(|| id.meaning().to_owned(), |finding| super::findings::told(finding).text))
 }
 
 /// What was read: the formats, rows, and whether some could not be read.
@@ -197,8 +197,8 @@ pub(super) fn evidence(summary: &Summary) -> String {
         None => String::new(),
         Some(FindingId::UnknownCause) if off => ". The rows do not say why".into(),
         Some(FindingId::UnknownCause) => String::new(),
-        Some(id) if off => format!(". Likely cause: {}", cause(id)),
-        Some(id) => format!(". Note: {}", cause(id)),
+        Some(id) if off => format!(". Likely cause: {}", id.meaning()),
+        Some(id) => format!(". Note: {}", id.meaning()),
     };
     ground(summary) + &cause + &other_reading(summary)
 }
@@ -231,7 +231,7 @@ fn ground(summary: &Summary) -> String {
                     let value = rule.value.unwrap_or_default();
                     let bound = limits.min_by(|a, b| (a - value).abs().total_cmp(&(b - value).abs()));
                     let bound = bound.map_or(String::new(), |bound| format!("; limit {}", chosen(bound)));
-                    (super::undecided::measure(rule), value, rule.interval.unwrap_or(own), bound)
+                    (super::rules::row(rule).measure, value, rule.interval.unwrap_or(own), bound)
                 }
                 _ => ("CoV".to_owned(), cov, own, String::new()),
             };
@@ -250,25 +250,6 @@ fn other_reading(summary: &Summary) -> String {
         return String::new();
     };
     format!(". If the stamps are {}s, which nothing rules out: {}", other.stamps, other.pattern.word())
-}
-
-/// A cause in a few words; an identifier that this version does not know as it stands.
-pub fn cause(id: &FindingId) -> &str {
-    match id {
-        FindingId::SameSeed => "the same seed on two generators",
-        FindingId::InStep => "generators started in step",
-        FindingId::Saturation => "saturation: nearly all users wait all the time",
-        FindingId::ConstantRate => "a schedule of constant rate",
-        FindingId::FixedThink => "a fixed think time",
-        FindingId::FixedPacing => "users that each keep a constant rate",
-        FindingId::TimerTicks => "the ticks of a timer",
-        FindingId::GeneratorPauses => "pauses of the generator",
-        FindingId::FeedbackLoop => "closed-loop feedback of the target",
-        FindingId::FewUsers => "too few users",
-        FindingId::ChangingRate => "a rate that changes",
-        FindingId::Interruption => "an interruption",
-        other => other.as_str(),
-    }
 }
 
 /// What is known of one file.

@@ -3,13 +3,12 @@
 //! Absent: what these rest on; [`super::pattern()`] and the other sentences have that.
 
 use super::asked::Kind;
-use super::reasons::is_of_what_was_sent;
 use super::{Answer, Reason, ReasonId, Tone, asked, busiest_worker, failures, outcome_meaning, total};
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use headway_base::Outcome;
 use headway_base::machine::SATURATED;
 use headway_stats::Summary;
-use headway_stats::summary::{Connects, FailureReason, FindingId, Pattern, Severity};
+use headway_stats::summary::{Connects, FailureReason, FindingId, Pattern, RuleId, Severity, Subject};
 
 /// Are the starts like those of independent users? In a line, where that was decided, or asked for by `--tolerance lateness=`. What loops
 /// send is no question of independence: one line says what that does.
@@ -58,37 +57,24 @@ pub fn pattern_of_audit(summary: &Summary) -> Answer {
 
 /// Whether a reason is of how the load left, which the line of trust tells.
 pub fn is_of_load(id: &ReasonId) -> bool {
-    use FindingId::{
-        Bunched, ClockOff, JoinedLate, Late, LocalLimit, OffRate, Saturated, Serialised, ShardsApart,
-        ShortRun, Smoothed, Stall, Unsent, UnsentSteps, Uplink,
-    };
     match id {
         ReasonId::Rule(_) => true,
-        ReasonId::Finding(id) => matches!(
-            id,
-            Bunched
-                | ClockOff
-                | JoinedLate
-                | Late
-                | LocalLimit
-                | OffRate
-                | Saturated
-                | Serialised
-                | ShardsApart
-                | ShortRun
-                | Smoothed
-                | Stall
-                | Unsent
-                | UnsentSteps
-                | Uplink
-        ),
+        ReasonId::Finding(id) => id.subject() == Subject::Load,
     }
 }
 
 /// Whether a reason is of the pattern of the starts, which has a line of its own.
 pub fn is_of_pattern(id: &ReasonId) -> bool {
-    use FindingId::{FixedPopulation, LongestGaps, Periodic};
-    matches!(id, ReasonId::Finding(FixedPopulation | LongestGaps | Periodic))
+    matches!(id, ReasonId::Finding(id) if id.subject() == Subject::Pattern)
+}
+
+/// Whether a reason is that requests were not sent.
+fn is_of_what_was_sent(id: &ReasonId) -> bool {
+    let sent = [RuleId::SentShare, RuleId::RequestsSent, RuleId::AllIssued];
+    match id {
+        ReasonId::Finding(id) => *id == FindingId::Unsent,
+        ReasonId::Rule(id) => sent.contains(id),
+    }
 }
 
 /// Was it sent as specified? Without the number of rules, which the details count.
@@ -177,7 +163,10 @@ pub fn failures(summary: &Summary) -> Vec<Failed> {
                 asked::kind(summary) == asked::Kind::Connecting && name == Outcome::ConnectTimeout.name();
             let advice = match by_design {
                 true => Vec::new(),
-                false => failures::kinds(summary, name, status).into_iter().map(failures::advice).collect(),
+                false => failures::kinds(summary, name, status)
+                    .into_iter()
+                    .map(|kind| failures::advice_in(summary, kind))
+                    .collect(),
             };
             let why = match &reasons[..] {
                 [] => Vec::new(),

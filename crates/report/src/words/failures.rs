@@ -10,6 +10,22 @@ use headway_stats::summary::{FailureReason, LimitMet, OTHER_STATUSES, SeriesRow,
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// What helps against failures of that kind in this run: a target that has answered in it is at the right port.
+pub fn advice_in(summary: &Summary, kind: KnownFailure) -> &'static str {
+    match kind {
+        KnownFailure::ConnectionRefused if has_answered(summary) => {
+            "The target answered in this run, and at other times nothing listened there: look into its log for a stop or a restart."
+        }
+        kind => advice(kind),
+    }
+}
+
+/// Whether some request got a response.
+pub(super) fn has_answered(summary: &Summary) -> bool {
+    let of = |outcome: Outcome| summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
+    [Outcome::Ok, Outcome::Status, Outcome::Check].into_iter().any(|outcome| of(outcome) > 0)
+}
+
 /// What helps against failures of that kind, with the flag or key to use.
 pub fn advice(kind: KnownFailure) -> &'static str {
     match kind {
@@ -247,6 +263,18 @@ mod tests {
         let login = advice(KnownFailure::Unauthorized);
         let at = |word| login.find(word).unwrap();
         assert!(at("body") < at("-H") && at("-H") < at("--user"), "{login}");
+    }
+
+    /// A target that died is at the right port.
+    #[test]
+    fn a_target_that_has_answered_is_not_looked_for_at_another_port() {
+        let of = |ok: u64| Summary {
+            outcomes: [("ok".to_owned(), ok), ("refused".to_owned(), 9)].into(),
+            ..Summary::default()
+        };
+        let at = |ok| advice_in(&of(ok), KnownFailure::ConnectionRefused);
+        assert!(at(0).contains("port of the URL") && !at(1).contains("port"), "{}", at(1));
+        assert_eq!(advice_in(&of(1), KnownFailure::Reset), advice(KnownFailure::Reset));
     }
 
     #[test]

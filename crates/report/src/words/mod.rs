@@ -4,6 +4,7 @@
 //! layout and colour (an output maps [`Tone`] to its own), and any decision: the verdict is the summary's.
 
 pub mod advice;
+mod around;
 mod asked;
 pub mod audit;
 pub mod brief;
@@ -19,6 +20,7 @@ pub mod model;
 mod pattern;
 pub mod plan;
 mod reasons;
+mod rules;
 pub mod search;
 mod sessions;
 pub mod study;
@@ -31,10 +33,8 @@ pub mod why;
 pub use asked::{Kind, Row, Table, asked, asked_rate, kind, names, protocols, strays, subject, table, unit};
 use pattern::pauses;
 pub use pattern::{end_of_scale, pattern};
-pub use reasons::{
-    Reason, ReasonId, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title,
-    rule_value, severity,
-};
+pub use reasons::{Reason, ReasonId, reasons, severity};
+pub use rules::{rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title, rule_value};
 pub use sessions::{conditional, conditional_meaning, sessions, split};
 pub use users::{method, users};
 

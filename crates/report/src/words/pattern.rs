@@ -168,7 +168,7 @@ fn because(summary: &Summary) -> String {
     // An audit shows it with its interval.
     let rule = decides(summary).filter(|rule| rule.rule != RuleId::Cov && summary.audit.is_none());
     let Some((rule, value)) = rule.and_then(|rule| Some((rule, rule.value?))) else { return String::new() };
-    format!(" ({} {})", undecided::measure(rule), number(value))
+    format!(" ({} {})", super::rules::row(rule).measure, number(value))
 }
 
 /// Times of pauses that are told.

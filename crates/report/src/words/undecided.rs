@@ -2,6 +2,7 @@
 //!
 //! Absent: the decision. This only puts into words which of the rules of the pattern are open.
 
+use super::rules::row;
 use super::{asked, audit};
 use crate::format::{count, number, plural, time};
 use headway_stats::Summary;
@@ -51,19 +52,6 @@ pub(super) fn unsteady(summary: &Summary) -> Option<&'static str> {
     }
 }
 
-/// What a rule is of.
-pub(super) fn measure(rule: &RuleResult) -> String {
-    let over = |name: &str| rule.window.map_or(name.to_owned(), |w| format!("{name} {}", time(w)));
-    match &rule.rule {
-        RuleId::Cov => "CoV".into(),
-        RuleId::Ks => "distance from an exponential law".into(),
-        RuleId::Lag1 => "correlation of successive headways".into(),
-        RuleId::Dispersion => over("index of dispersion over"),
-        RuleId::Line => over("amplitude of the period of"),
-        other => other.as_str().into(),
-    }
-}
-
 /// The measure that is open though more requests would hardly decide it: its interval lies across a bound.
 pub(super) fn brief(summary: &Summary) -> String {
     let rules = summary.verdict.pattern_rules.iter();
@@ -74,7 +62,7 @@ pub(super) fn brief(summary: &Summary) -> String {
         let bound = bounds.min_by(|a, b| (a - value).abs().total_cmp(&(b - value).abs()))?;
         Some(format!(
             "{} {} (95 % CI {} to {}) lies across the limit {bound}",
-            measure(rule),
+            row(rule).measure,
             number(value),
             number(low),
             number(high)
@@ -92,7 +80,7 @@ fn is_open(rule: &RuleResult) -> Option<String> {
     };
     Some(format!(
         "{} {}, 95 % CI {} to {}, not shown to be {bounds}",
-        measure(rule),
+        row(rule).measure,
         number(value),
         number(low),
         number(high)

@@ -4,7 +4,7 @@
 use super::arrivals;
 use super::parts::{block, curves, dispersion, outcomes, series};
 use headway_stats::Summary;
-use headway_stats::summary::evidence::Cause;
+use headway_stats::summary::evidence::{Cause, Starts};
 use headway_stats::summary::{
     Audit, AuditFile, Closed, Column, CountBin, CountCurve, Dispersion, Finding, HeadwayCurve, Ks, Measured,
     P99Off, Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, StampsHow, Stated, Stream, Supported,
@@ -246,15 +246,10 @@ pub fn audit_even() -> Summary {
     let mut summary = foreign("vegeta_100ps_10s.csv", 1_000, 100.0, 0.0103, audit);
     summary.arrivals.dispersion = dispersion(0, |_| 0.02, 1.0);
     summary.verdict.pattern = Pattern::Even;
-    summary.verdict.findings = vec![finding(
-        "constant-rate",
-        Severity::Warning,
-        "Requests leave on a schedule of constant rate (CoV 0.01). Real users do not take turns: such a load meets \
-         shorter queues than they would.",
-        0.0103,
-        0.5,
-        999,
-    )];
+    summary.verdict.findings = vec![Finding {
+        evidence: vec![Cause::ConstantRate { cov: 0.0103, cov_of_one: None }.into()],
+        ..finding("constant-rate", Severity::Warning, "", 0.0103, 0.5, 999)
+    }];
     summary.not_computed.insert("audit.estimated".into(), Why::NoQueue { waited: 12 }.into());
     let few = "fewer than 10 observations lie beyond it";
     summary.response.p999 = None;
@@ -285,15 +280,11 @@ pub fn audit_coarse() -> Summary {
     summary.arrivals.dispersion = Vec::new();
     summary.curves.headway = None;
     summary.verdict.pattern = Pattern::Undecided;
-    summary.verdict.findings = vec![finding(
-        "coarse-stamps",
-        Severity::Warning,
-        "66.7 starts share a stamp of 1.00 s on average: headways describe the stamps and not the users, and the run \
-         is too short for counts in windows of 10.0 s to decide.",
-        66.7,
-        0.5,
-        4_002,
-    )];
+    let coarse = Starts::CoarseStamps { grid_s: 1.0, headway_s: 0.015, window_s: 10.0, finer: None };
+    summary.verdict.findings = vec![Finding {
+        evidence: vec![coarse.into()],
+        ..finding("coarse-stamps", Severity::Warning, "", 66.7, 0.5, 4_002)
+    }];
     let coarse = "rate x resolution is 66.7, above 0.5";
     summary.not_computed.insert("arrivals.cov".into(), Stated::other(coarse));
     summary.not_computed.insert("arrivals.lag1".into(), Stated::other(coarse));

@@ -6,7 +6,7 @@
 //!
 //! Deliberately absent: files, sorting, and what a row was before it became a [`headway_base::Record`].
 
-mod causes;
+pub(crate) mod causes;
 mod closed;
 mod counts;
 mod estimate;

@@ -1,10 +1,22 @@
 //! What a reader must know about the run: effect, when, and cause, as numbers and names.
 //!
-//! One function per finding, all listed in [`ALL`]; each sees the same [`FindingContext`] and finds at most one thing. [`load`] holds
-//! those on how the load left, [`loops`] those on what answers did to it, [`pattern`] those on the pattern of its starts,
-//! [`simulated`] those that only a simulation can have ([`refusals`] one of them), [`run`] the rest.
-//! Deliberately absent: the sentences (`headway_report` makes them from the evidence), the verdict itself (`rules`, `pattern`), and what
-//! only an audit can tell (`audit`).
+//! One file for each group: the rows of its findings (tag, meaning, subject, the rules that it speaks of, the function that finds it), their
+//! evidence (one variant for each sentence), and the functions, each of which sees the same [`FindingContext`] and finds at most one thing.
+//! [`mod@load`] holds those on how the load left, [`loops`] those on what answers did to it, [`mod@pattern`] those on the pattern of its starts,
+//! [`mod@simulated`] those that only a simulation can have ([`refusals`] one of them), [`run`] the rest; `audit::causes` those of an audit.
+//! Deliberately absent: the sentences and what to do next (`headway_report` has both for each variant of the evidence), and the verdict
+//! itself (`rules`, `pattern`).
+
+/// Rows of findings, which [`gather`] puts into the table: `"tag" Variant "meaning", of Subject [rules it speaks of], by function;`
+macro_rules! rows {
+    ($d:tt $name:ident { $($row:tt)* }) => {
+        macro_rules! $name {
+            ([$d($d more:ident)*] $d($d so_far:tt)*) => { gather! { [$d($d more)*] $d($d so_far)* $($row)* } };
+        }
+        pub(crate) use $name;
+    };
+}
+pub(crate) use rows;
 
 pub(crate) mod growth;
 mod load;
@@ -14,17 +26,28 @@ pub(crate) mod refusals;
 mod run;
 mod simulated;
 
+pub use load::{FailedStep, GeneratorCause, Load, MovedNumber, Off, Reference};
+pub use loops::{HeldBackBy, Loop, Moving, OpenLoad, Remedy};
+pub use pattern::{Starts, VariesLess};
+pub use run::{LostShard, OpenRule, Run, ShortShard};
+pub use simulated::Model;
+
+use crate::audit::causes::causes;
 use crate::intervals::SEGMENTS;
 use crate::pattern::Judged;
 use crate::phase::Ranges;
 use crate::rules;
 use crate::setup::{Facts, Workload};
-use crate::summary::evidence::GeneratorCause;
 use crate::summary::{
-    Evidence, Finding, FindingId, Generator, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source,
-    Stall, Summary, Why,
+    Evidence, Finding, Generator, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Stall, Summary,
+    Why, tags,
 };
 use headway_base::Outcome;
+use load::load;
+use loops::{closed, drift, fed_back};
+use pattern::{pattern, stamps};
+use run::{around, cut_short, generator, responses};
+use simulated::simulated;
 
 /// All that findings are made from.
 pub(crate) struct FindingContext<'a> {
@@ -52,47 +75,58 @@ pub(crate) struct FindingContext<'a> {
 
 type Find = fn(&FindingContext) -> Option<Finding>;
 
-/// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(FindingId, Find); 38] = [
-    (FindingId::Aborted, run::aborted),
-    (FindingId::Interrupted, run::interrupted),
-    (FindingId::UnsentSteps, load::unsent_steps),
-    (FindingId::Unsent, load::unsent),
-    (FindingId::OffRate, load::off_rate),
-    (FindingId::Late, load::late),
-    (FindingId::Uplink, load::uplink),
-    (FindingId::TargetWindow, load::target_window),
-    (FindingId::Bunched, load::bunched),
-    (FindingId::Smoothed, load::smoothed),
-    (FindingId::Serialised, load::serialised),
-    (FindingId::Feedback, loops::feedback),
-    (FindingId::NoSteadyState, simulated::no_steady_state),
-    (FindingId::Overloaded, simulated::overloaded),
-    (FindingId::HeavyTail, simulated::heavy_tail),
-    (FindingId::TurnedAway, simulated::turned_away),
-    (FindingId::NotSteady, loops::not_steady),
-    (FindingId::Stall, run::stall),
-    (FindingId::Saturated, run::saturated),
-    (FindingId::LocalLimit, run::local_limit),
-    (FindingId::Unaccounted, run::unaccounted),
-    (FindingId::Disordered, run::disordered),
-    (FindingId::CoarseStamps, pattern::coarse_stamps),
-    (FindingId::ShortRun, run::short_run),
-    (FindingId::Censored, run::censored),
-    (FindingId::Errors, run::errors),
-    (FindingId::Unreachable, run::unreachable),
-    (FindingId::Surplus, run::surplus),
-    (FindingId::SentAgain, run::sent_again),
-    (FindingId::Redirects, run::redirects),
-    (FindingId::NamesNotRead, run::names_not_read),
-    (FindingId::LongestGaps, pattern::longest_gaps),
-    (FindingId::Periodic, pattern::periodic),
-    (FindingId::FixedPopulation, pattern::fixed_population),
-    (FindingId::ClosedLoop, loops::closed_loop),
-    (FindingId::FixedWork, loops::fixed_work),
-    (FindingId::InPause, run::in_pause),
-    (FindingId::SameHost, run::same_host),
-];
+/// What a finding is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// How the load left.
+    Load,
+    /// The pattern of the starts.
+    Pattern,
+    /// Anything else of the run.
+    Run,
+}
+
+/// Puts the rows of the groups into one table, in the order of the groups.
+macro_rules! gather {
+    ([] $($rows:tt)*) => { catalogue! { $($rows)* } };
+    ([$next:ident $($more:ident)*] $($rows:tt)*) => { $next! { [$($more)*] $($rows)* } };
+}
+
+/// The table: what each row of the groups comes to.
+macro_rules! catalogue {
+    ($($tag:literal $variant:ident $meaning:literal, of $subject:ident $([$($rule:ident)*])? $(, by $find:path)?;)*) => {
+        tags! {
+            /// Which finding.
+            FindingId { $($tag $variant $meaning,)* }
+        }
+
+        impl FindingId {
+            /// What it is about.
+            pub fn subject(&self) -> Subject {
+                match self {
+                    $(FindingId::$variant => Subject::$subject,)*
+                    FindingId::Other(_) => Subject::Run,
+                }
+            }
+
+            /// The rules that it speaks of: where it is told, they need not be.
+            pub fn rules(&self) -> &'static [RuleId] {
+                match self {
+                    $(FindingId::$variant => &[$($(RuleId::$rule),*)?],)*
+                    FindingId::Other(_) => &[],
+                }
+            }
+        }
+
+        /// Every finding on a run, and how it is found; causes of a pattern are found by an audit, and others where they arise.
+        pub(crate) static ALL: &[(FindingId, Find)] = &[$($((FindingId::$variant, $find),)?)*];
+    };
+}
+
+// Within one severity findings stand in this order.
+gather! {
+    [cut_short load fed_back simulated drift generator stamps responses pattern closed around causes]
+}
 
 /// All findings of a run, the most severe first.
 pub(crate) fn find_all(case: &FindingContext) -> Vec<Finding> {

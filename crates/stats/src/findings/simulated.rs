@@ -6,8 +6,50 @@ use super::loops::filling_up;
 use super::refusals::Refusals;
 use crate::setup::Workload;
 use crate::steady::Length;
-use crate::summary::evidence::Model;
-use crate::summary::{Finding, Infinite, ModelPart, Severity, Simulation, Steady, Why};
+use crate::summary::{
+    Finding, Grows, Infinite, Interval, ModelPart, Severity, Simulation, Stated, Steady, Unsteady, Why,
+};
+use serde::{Deserialize, Serialize};
+
+rows! {
+    $ simulated {
+        "no-steady-state" NoSteadyState "A simulation has no steady state.", of Run, by simulated::no_steady_state;
+        "overloaded" Overloaded "A part of a model has more work than it can do, and rejects requests.", of Run, by simulated::overloaded;
+        "heavy-tail" HeavyTail "The mean response time has no interval.", of Run, by simulated::heavy_tail;
+        "turned-away" TurnedAway "Most requests of a closed simulation are rejections.", of Run, by simulated::turned_away;
+    }
+}
+
+/// The model of a simulation.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "fields are the numbers of the sentence: seconds by `_s`, shares of one")]
+pub enum Model {
+    /// A part has more work than it can do and fills up: its load (null: infinitely many times what it can do), how many parts
+    /// have too much, and how fast the worst grows, where that is known.
+    FillsUp { part: String, load: Option<f64>, parts: usize, growth: Option<Grows> },
+    /// No steady state was found, and what grows fastest, if anything is shown to.
+    NoSteadyState { why: Option<Stated<Unsteady>>, n: u64, fastest: Option<Grows> },
+    /// A part has more work than it can do and rejects that share of it instead of filling up.
+    Sheds { part: String, load: Option<f64>, parts: usize, failed: f64 },
+    /// The service times of a part leave a mean response time without an interval.
+    Infinite { part: String, what: Infinite },
+    /// The largest `n` of `of` response times, those above `from_s`, follow a power law whose variance is infinite.
+    PowerLaw { n: u64, of: u64, from_s: f64, index: f64, ci95: Interval },
+    /// That share of the requests was rejected, mostly by that part; the mean time until then, and the number per second and user.
+    TurnedAway { share: f64, by: Option<String>, after_s: f64, per_user_s: f64 },
+    /// The length of the run in relaxation times of its slowest part; `beginning`: too few for any number of a steady state, else for
+    /// the intervals of a single run. How long it should last, and for the mean of a single queue to be known within that share.
+    ShortRun {
+        length_s: f64,
+        times: f64,
+        relaxation_s: f64,
+        beginning: bool,
+        needed_s: f64,
+        mean_s: f64,
+        within: f64,
+    },
+}
 
 /// How well the mean of a single queue should be known: within 10 %.
 const WELL_KNOWN: f64 = 0.1;

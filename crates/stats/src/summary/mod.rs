@@ -38,6 +38,8 @@ mod verdict;
 mod why;
 pub mod withhold;
 
+pub use crate::findings::{FindingId, Subject};
+pub use crate::rules::RuleId;
 pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
 pub use audit::{
     AUDIT_MEASURES, Audit, AuditFile, ClocksRelated, Column, CountBin, CountCurve, FailureKind,
@@ -64,7 +66,7 @@ pub use series::{LabelRow, MeanParts, OTHER_STATUSES, SeriesRow, failure_kind};
 pub use sessions::{Held, Sessions};
 pub use shards::{ShardCoverage, ShardLog};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
-pub use tags::{FindingId, RuleId};
+pub(crate) use tags::tags;
 pub use text::Text;
 pub use threshold::{Ends, Open, Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use time_split::{TimePart, TimeSplit};

@@ -1,59 +1,15 @@
 //! Why a load has the pattern it has, and what else the rows of another tool leave to be said.
 
-use super::Told;
+use super::Next::{Nothing, Shown};
+use super::{Told, says};
 use crate::format::{chosen_time, count, number, plural, rate, share, time, whole};
 use headway_stats::summary::evidence::{Cause, FirstStamp, Reading};
 use headway_stats::summary::{LoadVerdict, Pattern};
 
 pub(super) fn told(of: &Cause) -> Told {
-    let told = Told::from(text(of));
     match of {
-        Cause::SameSeed { .. } | Cause::SameSeedShifted { .. } => {
-            told.and_next("Give each of them a seed, or a shard, of its own.")
-        }
-        Cause::InStep { .. } | Cause::UsersInStep { .. } => {
-            told.and_next("Draw random headways, or spread the starts over a headway.")
-        }
-        Cause::AllWaiting { .. } | Cause::NoThinkTime { .. } => told.and_next("Add users or think time."),
-        Cause::FixedThink { .. } => told.and_next(
-            "Draw the think time from a distribution. An exponential one is like independent users.",
-        ),
-        Cause::FixedPacing { .. } => told.and_next("Draw the pacing from a distribution."),
-        Cause::Interruption { .. } => told.and_next("Judge one part with --from and --for."),
-        Cause::ChangingRate { judge_from_s, judge_for_s, .. } => {
-            told.and_next(format!("Judge the steady part: --from {judge_from_s}s --for {judge_for_s}s."))
-        }
-        Cause::Drift { .. } | Cause::OtherRate { .. } => {
-            told.and_next("Judge a part in which the rate is the same with --from and --for.")
-        }
-        Cause::Ramp { at_end: false, judge_from_s, .. } => {
-            told.and_next(format!("Judge what follows: --from {judge_from_s}s."))
-        }
-        Cause::Ramp { judge_for_s, .. } => {
-            told.and_next(format!("Judge what precedes it: --for {judge_for_s}s."))
-        }
-        Cause::ReleasedTogether { .. } => told.and_next("Let each user send by itself."),
-        Cause::FewUsers { .. } => told.and_next("Use more users with a longer think time."),
-        Cause::StartOrEnd { .. } => told.and_next("--stamps start or --stamps end settles it."),
-        Cause::FarStamps { .. } => told.and_next("Check the clock of the machine that wrote it."),
-        // The cure depends on the tool, or is not known.
-        Cause::ConstantRate { .. }
-        | Cause::TimerTicks { .. }
-        | Cause::GeneratorPauses { .. }
-        | Cause::LostTime { .. }
-        | Cause::RegularPauses { .. }
-        | Cause::OnOff { .. }
-        | Cause::RegularPart { .. }
-        | Cause::TicksAmongOthers { .. }
-        | Cause::FeedbackLoop { .. }
-        | Cause::UnknownCause { .. }
-        | Cause::SessionsJudged { .. } => told,
-    }
-}
-
-fn text(of: &Cause) -> String {
-    match of {
-        Cause::SameSeed { one, other, correlation } => format!(
+        Cause::SameSeed { one, other, correlation } => says!(
+            "Give each of them a seed, or a shard, of its own.",
             "Two generators sent the same headways in the same order: the same seed on both. They are {one} and {other} (correlation \
              {}). {SENT_TWICE}",
             number(*correlation)
@@ -62,37 +18,50 @@ fn text(of: &Cause) -> String {
             let way = if *later_s > 0.0 { "later" } else { "earlier" };
             let shifted = later_s.abs() > 0.0;
             let shift = if shifted { format!(" {} {way}", time(later_s.abs())) } else { String::new() };
-            format!(
+            says!(
+                "Give each of them a seed, or a shard, of its own.",
                 "{} of the starts of one generator come again from another: the same seed on both. Those of {one} come again from \
                  {other}{shift} ({} would by chance); some requests were lost or begin elsewhere. {SENT_TWICE}",
                 share(*again),
                 share(*chance)
             )
         }
-        Cause::InStep { one, other, share: together, chance } => format!(
+        Cause::InStep { one, other, share: together, chance } => says!(
+            "Draw random headways, or spread the starts over a headway.",
             "{} of the starts of two generators fall together: they were started in step. They are {one} and {other}, with regular \
              headways ({} would fall together by chance).",
             share(*together),
             share(*chance)
         ),
-        Cause::UsersInStep { users, period_s, mean_vector } => format!(
+        Cause::UsersInStep { users, period_s, mean_vector } => says!(
+            "Draw random headways, or spread the starts over a headway.",
             "Each of the {} users sends once in {}, and all send together: they were started in step. Users of constant rate do that \
              (mean vector {}, 0 if they did not).",
             count(*users),
             time(*period_s),
             number(*mean_vector)
         ),
-        Cause::AllWaiting { users, share: of_the_time } => saturation(
-            *users,
-            &format!("Nearly all users were waiting for {} of the time", share(*of_the_time)),
+        Cause::AllWaiting { users, share: of_the_time } => says(
+            saturation(
+                *users,
+                &format!("Nearly all users were waiting for {} of the time", share(*of_the_time)),
+            ),
+            "Add users or think time.",
         ),
-        Cause::NoThinkTime { users, think_s } => {
-            saturation(*users, &format!("Users do not think ({} on average) and always wait", time(*think_s)))
-        }
+        Cause::NoThinkTime { users, think_s } => says(
+            saturation(
+                *users,
+                &format!("Users do not think ({} on average) and always wait", time(*think_s)),
+            ),
+            "Add users or think time.",
+        ),
         Cause::ConstantRate { cov, cov_of_one } => {
             let one = cov_of_one
                 .map_or(String::new(), |one| format!(" The CoV of a single user is {}.", number(one)));
-            format!(
+            says!(
+                Shown(
+                    "Have the tool draw its headways at random (Poisson arrivals). Or use many users with random think times.",
+                ),
                 "Requests leave on a schedule of constant rate (CoV {}); real users do not take turns.{one} Such a load meets shorter \
                  queues than theirs would.",
                 number(*cov)
@@ -112,20 +81,23 @@ fn text(of: &Cause) -> String {
                     "Over longer times the users are not independent, and those that one slow response brings together stay together.",
                 ),
             };
-            format!(
+            says!(
+                "Draw the think time from a distribution. An exponential one is like independent users.",
                 "The think time is fixed at {}: {effect}. {more} Its CoV is at most {}.",
                 time(*think_s),
                 number(*cov)
             )
         }
-        Cause::FixedPacing { users, period_s, cov } => format!(
+        Cause::FixedPacing { users, period_s, cov } => says!(
+            "Draw the pacing from a distribution.",
             "Each of the {} users sends once in {}, whatever its responses take. Over longer times the users take turns and are not \
              independent (CoV of the first user's headways {}).",
             whole(*users),
             time(*period_s),
             number(*cov)
         ),
-        Cause::TimerTicks { period_s, mean_vector, per_tick } => format!(
+        Cause::TimerTicks { period_s, mean_vector, per_tick } => says!(
+            Nothing,
             "Starts keep to the ticks of a timer of {}{}. A generator that sleeps until each request is due would not do that, unless \
              the clock that stamps goes in such steps (mean vector {}, 0 without ticks).",
             chosen_time(*period_s),
@@ -135,54 +107,70 @@ fn text(of: &Cause) -> String {
             },
             number(*mean_vector)
         ),
-        Cause::GeneratorPauses { n, longest_s, share: of_excess } => format!(
+        Cause::GeneratorPauses { n, longest_s, share: of_excess } => says!(
+            Shown(
+                "Give the generator memory and idle cores, then run again. Look at its garbage collection.",
+            ),
             "The generator stood still {}, for up to {}, then sent all that was held up at once. Few requests were waiting for a \
              response. Garbage collection or a busy machine does that{}; the times are listed.",
             times(*n),
             time(*longest_s),
             of_the_excess(*of_excess)
         ),
-        Cause::LostTime { n, longest_s, share: of_excess } => format!(
+        Cause::LostTime { n, longest_s, share: of_excess } => says!(
+            Shown(
+                "Give the generator memory and idle cores, then run again. Look at its garbage collection.",
+            ),
             "The generator stood still {}, for up to {}, and lost the time. All its clients stopped together and went on where they \
              were; few requests were waiting for a response. A busy machine or a suspended process does that{}; the times are listed.",
             times(*n),
             time(*longest_s),
             of_the_excess(*of_excess)
         ),
-        Cause::RegularPauses { period_s, length_s } => format!(
+        Cause::RegularPauses { period_s, length_s } => says!(
+            Shown(
+                "Give the generator memory and idle cores, then run again. Look at its garbage collection.",
+            ),
             "The generator stands still for about {} every {}, then sends what was held up. Garbage collection or a periodic task of \
              the machine does that.",
             time(*length_s),
             time(*period_s)
         ),
-        Cause::OtherRate { rate: held, other, from_s, to_s } => format!(
+        Cause::OtherRate { rate: held, other, from_s, to_s } => says!(
+            "Judge a part in which the rate is the same with --from and --for.",
             "The rate is {} from {} to {} after the first start, and {} before and after. A changing rate looks bunched by itself.",
             rate(*other),
             time(*from_s),
             time(*to_s),
             rate(*held)
         ),
-        Cause::OnOff { on_s, off_s, regular } => format!(
+        Cause::OnOff { on_s, off_s, regular } => says!(
+            Nothing,
             "Requests leave for {}{} and then none do for {}, again and again. A load that is switched on and off does that, or a \
              generator that stops and makes up for nothing.",
             time(*on_s),
             if *regular { "" } else { " on average" },
             time(*off_s)
         ),
-        Cause::RegularPart { part, of, period_s } => format!(
+        Cause::RegularPart { part, of, period_s } => says!(
+            Shown(
+                "Have the tool draw its headways at random (Poisson arrivals). Or use many users with random think times.",
+            ),
             "{} of {} come one every {} exactly. The others are spread between them. A health check, or a generator of constant rate \
              beside another, does that.",
             number(*part),
             rate(*of),
             time(*period_s)
         ),
-        Cause::TicksAmongOthers { period_s, per_tick, share: of_all } => format!(
+        Cause::TicksAmongOthers { period_s, per_tick, share: of_all } => says!(
+            Nothing,
             "{} of the requests leave together every {}: {} at a time on average. A timer releases them, and not the others.",
             share(*of_all),
             time(*period_s),
             number(*per_tick)
         ),
-        Cause::ReleasedTogether { users, together, share: of_batches } => format!(
+        Cause::ReleasedTogether { users, together, share: of_batches } => says!(
+            "Let each user send by itself.",
             "Users are released {} at a time, and not each by itself: {} of the batches have that size. There are {} users. A \
              rendezvous (a Synchronizing Timer) does that.",
             count(*together),
@@ -198,18 +186,23 @@ fn text(of: &Cause) -> String {
                 true => format!(" Over {} the index of dispersion is {}.", time(*window_s), number(*index)),
                 false => String::new(),
             };
-            format!("The rate {change} over the time. Counts over long times vary with it.{index}")
+            says!(
+                "Judge a part in which the rate is the same with --from and --for.",
+                "The rate {change} over the time. Counts over long times vary with it.{index}"
+            )
         }
-        Cause::Ramp { at_end, ramp_s, rate: held, .. } => {
+        Cause::Ramp { at_end, ramp_s, rate: held, judge_from_s, judge_for_s } => {
             let (goes, part) = if *at_end { ("falls", "last") } else { ("rises", "first") };
-            format!(
+            says!(
+                judge_beside_ramp(*at_end, *judge_from_s, *judge_for_s),
                 "The rate {goes} during the {part} {}. Outside of that it is {}; the gaps there are those of a low rate, and nothing \
                  stood still.",
                 time(*ramp_s),
                 rate(*held)
             )
         }
-        Cause::FeedbackLoop { n, longest_s, share: of_excess } => format!(
+        Cause::FeedbackLoop { n, longest_s, share: of_excess } => says!(
+            Nothing,
             "The target's stalls shape the load: {}, for up to {}, no user sent before it had its response. This closed-loop feedback \
              makes {} of the excess. Independent users would have gone on coming.",
             plural(*n, "time"),
@@ -221,14 +214,16 @@ fn text(of: &Cause) -> String {
                 1 => "The longest such gap makes".to_owned(),
                 n => format!("The {} longest such gaps make", count(*n)),
             };
-            format!(
+            says!(
+                "Judge one part with --from and --for.",
                 "No request left for {}, and nothing was made up for afterwards. An interrupted test, several tests in one file, a \
                  generator that was stopped, or a clock that was set do that. {gaps} {} of the excess; the times are listed.",
                 time(*longest_s),
                 share(*of_excess)
             )
         }
-        Cause::ChangingRate { rate: held, from_s, to_s, least, most, .. } => format!(
+        Cause::ChangingRate { rate: held, from_s, to_s, least, most, judge_from_s, judge_for_s } => says!(
+            format!("Judge the steady part: --from {judge_from_s}s --for {judge_for_s}s."),
             "The rate changes: it is {} only from {} to {} after the first start. Outside of that it is {} to {} (a ramp, or \
              generators that begin and end at different times). A changing rate looks bunched by itself.",
             rate(*held),
@@ -237,22 +232,27 @@ fn text(of: &Cause) -> String {
             number(*least),
             rate(*most)
         ),
-        Cause::FewUsers { users, cov } => format!(
+        Cause::FewUsers { users, cov } => says!(
+            "Use more users with a longer think time.",
             "Only {} users: as each waits and thinks before it sends again, starts are evenly spaced. Those of many independent users \
              are less even (CoV here {}; the groups of users below show how it grows with their number).",
             whole(*users),
             number(*cov)
         ),
-        Cause::UnknownCause { pattern, users_named, waiting } => unknown(*pattern, *users_named, *waiting),
-        Cause::SessionsJudged { sessions, requests } => format!(
+        Cause::UnknownCause { pattern, users_named, waiting } => {
+            says(unknown(*pattern, *users_named, *waiting), Nothing)
+        }
+        Cause::SessionsJudged { sessions, requests } => says!(
+            Nothing,
             "The pattern is that of the starts of {} sessions. The {} requests within them follow from each other and could not be \
              independent; their headways are in the tables.",
             count(*sessions),
             count(*requests)
         ),
-        Cause::StartOrEnd { file, more_files, as_starts, as_ends } => {
-            start_or_end(file, *more_files, as_starts, as_ends.as_ref())
-        }
+        Cause::StartOrEnd { file, more_files, as_starts, as_ends } => says(
+            start_or_end(file, *more_files, as_starts, as_ends.as_ref()),
+            "--stamps start or --stamps end settles it.",
+        ),
         Cause::FarStamps { n, file, first } => {
             let (stamps, first_stamp) = match n {
                 1 => ("its stamp lies far from all others", "It is"),
@@ -263,12 +263,21 @@ fn text(of: &Cause) -> String {
                 FirstStamp::SinceEpoch { ns } => format!("{ns} ns after 1970"),
                 FirstStamp::SinceZero { seconds } => format!("{} s after the tool's zero", number(*seconds)),
             };
-            format!(
+            says!(
+                "Check the clock of the machine that wrote it.",
                 "{} of {file} left out of every number: {stamps}. {first_stamp} {when}, more than a day and ten times the length of \
                  the test away.",
                 plural(*n, "row")
             )
         }
+    }
+}
+
+/// Which part of a load with a ramp is to be judged.
+fn judge_beside_ramp(at_end: bool, from_s: f64, for_s: f64) -> String {
+    match at_end {
+        false => format!("Judge what follows: --from {from_s}s."),
+        true => format!("Judge what precedes it: --for {for_s}s."),
     }
 }
 

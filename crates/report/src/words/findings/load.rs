@@ -1,33 +1,23 @@
 //! How the load left: what was not sent, what was late, bunched or smoothed, and why.
 
-use super::Told;
+use super::Next::{By, Nothing, Shown};
+use super::{Around, Next, Sender, Told, says};
 use crate::format::{chosen_time, count, number, plural, share, share_of, signed, size, time, whole};
 use headway_stats::metric::NumberOf;
-use headway_stats::summary::EffectBasis;
 use headway_stats::summary::evidence::{FailedStep, GeneratorCause, Load, MovedNumber, Off, Reference};
+use headway_stats::summary::{EffectBasis, RuleId};
 
 pub(super) fn told(load: &Load) -> Told {
-    let told = Told::from(text(load));
     match load {
-        Load::UnsentSteps { .. } => told.and_next(
+        Load::UnsentSteps { n, of, after, others } => says(
+            unsent_steps(*n, *of, after, *others),
             "Fix the step that failed, or give its `extract` a `default`. Or let such sessions end (`on-failure: end-session`).",
         ),
-        // What a user can do hangs on why.
-        Load::Unsent { gave_up, waiting_at_end, lacked, others, .. } if others > &(gave_up + waiting_at_end + lacked) => {
-            told.and_next("Let the run end by itself, start it in time, or correct the value.")
-        }
-        Load::Serialised { .. } => told.and_next("Use more threads to lower it."),
-        _ => told,
-    }
-}
-
-fn text(load: &Load) -> String {
-    match load {
-        Load::UnsentSteps { n, of, after, others } => unsent_steps(*n, *of, after, *others),
-        Load::Unsent { .. } => unsent(load),
+        Load::Unsent { .. } => says(unsent(load), next_of_unsent(load)),
         Load::OffRate { n, within_s, share: off, expected } => {
             let more = if *off > 0.0 { "more" } else { "fewer" };
-            format!(
+            says!(
+                Nothing,
                 "{} requests started within {}, {} {more} than the {} expected.",
                 count(*n),
                 time(*within_s),
@@ -37,7 +27,8 @@ fn text(load: &Load) -> String {
         }
         Load::Late { share: late, after_s, p99_s, max_s, cause } => {
             let (cause, more) = generator(cause);
-            format!(
+            says!(
+                By(|around| around.after_lateness()),
                 "{} of the arrivals with a free connection started late: {cause}. They started more than {} late (99th \
                  percentile {}, largest {}). That is the generator's own lateness, not the target's.{more}",
                 share(*late),
@@ -47,7 +38,7 @@ fn text(load: &Load) -> String {
             )
         }
         Load::Moved { sure, numbers, basis, p99_s, max_s, cause } => {
-            moved(*sure, numbers, *basis, [*p99_s, *max_s], cause)
+            says(moved(*sure, numbers, *basis, [*p99_s, *max_s], cause), By(|around| around.after_lateness()))
         }
         Load::Uplink { late, n, after_s, bytes_per_s } => {
             let bytes = bytes_per_s.map_or(String::new(), |bytes| {
@@ -56,7 +47,8 @@ fn text(load: &Load) -> String {
                     size(bytes)
                 )
             });
-            format!(
+            says!(
+                Shown(LIGHTEN),
                 "This machine's uplink holds requests back: {} left more than {} after they were written. These are of {} watched \
                  requests, which lay in its send queues (socket or network device). That is the generator's doing, not the target's.{bytes}",
                 share_of(*late, *n),
@@ -64,7 +56,8 @@ fn text(load: &Load) -> String {
                 count(*n)
             )
         }
-        Load::TargetWindow { late, n, after_s } => format!(
+        Load::TargetWindow { late, n, after_s } => says!(
+            Nothing,
             "The target did not read: {} of the watched requests left this machine more than {} late. Its TCP window was full when they had \
              been written (n = {}). That is the target's doing, and part of its response time.",
             share_of(*late, *n),
@@ -77,25 +70,31 @@ fn text(load: &Load) -> String {
                 Reference::Expectation => "expected load",
             };
             let (how, (cause, more)) = (how(off), generator(cause));
-            format!("Requests left in bunches: {cause}. The {has} does not have them: {how}.{more}")
+            says!(
+                By(|around| around.after_bunches()),
+                "Requests left in bunches: {cause}. The {has} does not have them: {how}.{more}"
+            )
         }
         Load::Smoothed { off } => {
             let (asked, between) = match off.from {
                 Reference::Plan => ("planned", "between plan and socket "),
                 Reference::Expectation => ("expected", ""),
             };
-            format!(
+            says!(
+                By(after_pacing),
                 "Requests left more evenly than {asked}: something {between}spaces them out. The target met shorter queues than it \
                  would have: {}.",
                 how(off)
             )
         }
-        Load::SmoothedByModel { off } => format!(
+        Load::SmoothedByModel { off } => says!(
+            By(after_pacing),
             "Requests left more evenly than planned: the model's `pauses` or `connections:` hold them back. What these hold back \
              leaves together or spaced out: {}.",
             how(off)
         ),
-        Load::Serialised { send_s, headway_s, stretched } => format!(
+        Load::Serialised { send_s, headway_s, stretched } => says!(
+            "Use more threads to lower it.",
             "One thread cannot send twice within {}: about {} of the headways are stretched to that. The mean headway is {}. This is \
              physics at this rate and not a defect.",
             time(*send_s),
@@ -156,6 +155,31 @@ fn unsent(load: &Load) -> String {
         count(*of),
         share_of(*n, *of)
     )
+}
+
+/// What a user can do hangs on why.
+fn next_of_unsent(load: &Load) -> Next {
+    match load {
+        Load::Unsent { gave_up, waiting_at_end, lacked, others, .. }
+            if *others > gave_up + waiting_at_end + lacked =>
+        {
+            "Let the run end by itself, start it in time, or correct the value.".into()
+        }
+        _ => By(|around| around.after_unsent(Some(&RuleId::SentShare))),
+    }
+}
+
+/// What the machine's uplink needs.
+pub(in crate::words) const LIGHTEN: &str = "Send fewer bytes a second, or use a machine with a faster link. `tc -s qdisc` shows what waits in its queue.";
+
+fn after_pacing(around: &Around) -> Option<&'static str> {
+    match around.sender {
+        Sender::Foreign => None,
+        Sender::Simulation => Some(Around::PACED_BY_MODEL),
+        Sender::Live => Some(
+            "Look for what paces requests on the way. A proxy, a rate limiter, or too few connections do.",
+        ),
+    }
 }
 
 fn how(off: &Off) -> String {
@@ -262,11 +286,12 @@ fn generator(cause: &GeneratorCause) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use headway_stats::Summary;
 
     #[test]
     fn what_was_not_sent_for_another_reason_than_its_rate_is_not_helped_by_a_lower_one() {
         let next = |gave_up, others| {
-            told(&Load::Unsent {
+            let of = told(&Load::Unsent {
                 n: gave_up + others,
                 of: 10,
                 gave_up,
@@ -275,11 +300,11 @@ mod tests {
                 others,
                 started_per_s: None,
                 offered_per_s: None,
-            })
-            .next
+            });
+            of.next(&Around::new(&Summary::default())).unwrap()
         };
         // Of a run of one request that was not sent when the run ended.
-        assert!(next(0, 1).is_some_and(|next| !next.contains("rate") && !next.contains("-c")));
-        assert_eq!(next(1, 0), None, "what the kind of run says");
+        assert!(!next(0, 1).contains("rate") && !next(0, 1).contains("-c"));
+        assert!(next(1, 0).starts_with("Lower the rate"), "what the kind of run says");
     }
 }

@@ -1,47 +1,37 @@
 //! What only a simulation knows: what its parts are asked for, and how long they remember; and heavy tails.
 
 use super::super::why::unsteady;
-use super::Told;
+use super::Next::Shown;
+use super::{Told, says};
 use crate::format::{chosen, chosen_share, count, number, per_second_within, share, time, times_what};
 use headway_stats::steady::Length;
 use headway_stats::summary::evidence::Model;
 use headway_stats::summary::{Grows, Infinite, Stated, Unsteady};
 
 pub(super) fn told(of: &Model) -> Told {
-    let told = Told::from(text(of));
     match of {
-        Model::FillsUp { .. } => told.and_next("Lower the load, or give it more servers."),
-        Model::NoSteadyState { .. } => told.and_next("Run for longer, or lower the load."),
-        Model::Infinite { .. } => told.and_next("Read percentiles, or bound the service times."),
-        Model::PowerLaw { .. } => told.and_next("Read percentiles."),
-        Model::TurnedAway { .. } => told.and_next(
-            "Give users a think time (`think: exp(1s)`), or retries a backoff. The backoff is a key of the model (`retries: { attempts: \
-             3, backoff: { base: 100ms, factor: 2 } }`): rejected users then wait before they send again.",
-        ),
-        Model::ShortRun { needed_s, mean_s, within, .. } => told.and_next(format!(
-            "Run for at least {} after the warm-up. In {} the mean of a single busy queue becomes known within about {} (Whitt 1989).",
-            time(*needed_s),
-            time(*mean_s),
-            chosen_share(*within)
-        )),
-        Model::Sheds { .. } => told,
-    }
-}
-
-fn text(of: &Model) -> String {
-    match of {
-        Model::FillsUp { part, load, parts, growth } => fills_up(part, *load, *parts, growth.as_ref()),
-        Model::NoSteadyState { why, n, fastest } => no_steady_state(why.as_ref(), *n, fastest.as_ref()),
+        Model::FillsUp { part, load, parts, growth } => {
+            says(fills_up(part, *load, *parts, growth.as_ref()), "Lower the load, or give it more servers.")
+        }
+        Model::NoSteadyState { why, n, fastest } => {
+            says(no_steady_state(why.as_ref(), *n, fastest.as_ref()), "Run for longer, or lower the load.")
+        }
         Model::Sheds { part, load, parts, failed } => {
             let failed = share(*failed);
             let (asked, more) = too_much(part, *load, *parts, "The");
-            format!(
+            says!(
+                Shown(
+                    "Lower the load, or give it more servers. Else read the response times together with the share that failed.",
+                ),
                 "{asked}: {failed} of its requests failed.{more} The number of requests in it is not shown to grow. Response times of \
                  what succeeded do not tell of them."
             )
         }
-        Model::Infinite { part, what } => infinite(part, *what),
-        Model::PowerLaw { n, of, from_s, index, ci95: [low, high] } => format!(
+        Model::Infinite { part, what } => {
+            says(infinite(part, *what), "Read percentiles, or bound the service times.")
+        }
+        Model::PowerLaw { n, of, from_s, index, ci95: [low, high] } => says!(
+            "Read percentiles.",
             "The mean response time has no confidence interval: the largest follow a power law of index {}. They are {} of {}, above \
              {}. Below an index of 2 (95 % CI {} to {}) the variance is infinite. Another run may have quite another mean.",
             number(*index),
@@ -51,7 +41,8 @@ fn text(of: &Model) -> String {
             number(*low),
             number(*high)
         ),
-        Model::TurnedAway { share: rejected, by, after_s, per_user_s } => format!(
+        Model::TurnedAway { share: rejected, by, after_s, per_user_s } => says!(
+            THINK,
             "{} of the requests were turned away{}, and users that hardly think retry at once. That is {} refusals per user and \
              second, each after {} on average. Most requests of this run are refusals: its rate and its percentiles are theirs, and \
              only the successes tell what the others met.",
@@ -60,7 +51,7 @@ fn text(of: &Model) -> String {
             number(*per_user_s),
             time(*after_s)
         ),
-        Model::ShortRun { length_s, times, relaxation_s, beginning, .. } => {
+        Model::ShortRun { length_s, times, relaxation_s, beginning, needed_s, mean_s, within } => {
             let worth = match beginning {
                 true => format!(
                     "With fewer than {} the numbers are those of a beginning, not of a steady state.",
@@ -72,7 +63,8 @@ fn text(of: &Model) -> String {
                     chosen(Length::TRUSTED)
                 ),
             };
-            format!(
+            says!(
+                run_for(*needed_s, *mean_s, *within),
                 "The measured phase lasts {} after its warm-up: {} relaxation times of its slowest part. That part takes {} to forget \
                  how it began. {worth}",
                 time(*length_s),
@@ -81,6 +73,19 @@ fn text(of: &Model) -> String {
             )
         }
     }
+}
+
+/// What keeps users from sending again at once.
+const THINK: &str = "Give users a think time (`think: exp(1s)`), or retries a backoff. The backoff is a key of the model (`retries: { attempts: \
+    3, backoff: { base: 100ms, factor: 2 } }`): rejected users then wait before they send again.";
+
+fn run_for(needed_s: f64, mean_s: f64, within: f64) -> String {
+    format!(
+        "Run for at least {} after the warm-up. In {} the mean of a single busy queue becomes known within about {} (Whitt 1989).",
+        time(needed_s),
+        time(mean_s),
+        chosen_share(within)
+    )
 }
 
 fn no_steady_state(why: Option<&Stated<Unsteady>>, n: u64, fastest: Option<&Grows>) -> String {

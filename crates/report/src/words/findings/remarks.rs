@@ -1,13 +1,16 @@
 //! What is to be known of the points of a study, of its comparisons, and of a recorded run.
 
 use super::super::why::unsteady;
+use super::Next::Nothing;
+use super::{Told, says};
 use crate::format::{chosen, number, plural, share, time, times_what};
 use headway_stats::summary::Infinite;
 use headway_stats::summary::evidence::{NoSteadyState, NotCompared, Remark};
 
-pub(super) fn sentence(of: &Remark) -> String {
+pub(super) fn told(of: &Remark) -> Told {
     match of {
-        Remark::LittleBroken { broken, of } => format!(
+        Remark::LittleBroken { broken, of } => says!(
+            Nothing,
             "Little's law does not hold in {broken} of {}: do not trust these numbers. It is a defect of Headway.",
             plural(*of, "run")
         ),
@@ -21,7 +24,8 @@ pub(super) fn sentence(of: &Remark) -> String {
                 None => "Response times count those too; response_ok is of the requests that succeeded."
                     .to_owned(),
             };
-            format!(
+            says!(
+                Nothing,
                 "{} is offered {} it can do: {} of its requests failed. {times}",
                 part.as_deref().unwrap_or("A station"),
                 times_what(load.unwrap_or(f64::INFINITY)),
@@ -41,15 +45,17 @@ pub(super) fn sentence(of: &Remark) -> String {
                 }
                 NoSteadyState::NotFound => format!("No steady state was found: {why}."),
             };
-            text + if *nothing_left_out { " Nothing was left out." } else { "" }
+            says(text + if *nothing_left_out { " Nothing was left out." } else { "" }, Nothing)
         }
-        Remark::InfiniteOverRuns { part, what } => infinite(part, *what),
-        Remark::FewRequests { n, of } => format!(
+        Remark::InfiniteOverRuns { part, what } => says(infinite(part, *what), Nothing),
+        Remark::FewRequests { n, of } => says!(
+            Nothing,
             "{n} of {} had fewer than 100 requests: too few to look for a steady state.",
             plural(*of, "run")
         ),
-        Remark::Beginning { why } => format!("Also, {}.", unsteady(why)),
-        Remark::ShortForIntervals { length_s, times, relaxation_s, needed } => format!(
+        Remark::Beginning { why } => says!(Nothing, "Also, {}.", unsteady(why)),
+        Remark::ShortForIntervals { length_s, times, relaxation_s, needed } => says!(
+            Nothing,
             "What is left of a run lasts {}: {} relaxation times of its slowest part ({}). Below {}, a single run has no intervals: they \
              would be too narrow.",
             time(*length_s),
@@ -57,17 +63,23 @@ pub(super) fn sentence(of: &Remark) -> String {
             time(*relaxation_s),
             chosen(*needed)
         ),
-        Remark::LeftOut { share: cut } => format!(
+        Remark::LeftOut { share: cut } => says!(
+            Nothing,
             "{} of the requests were left out of the response times as warm-up; counts, rates, failures and utilisation are of all.",
             share(*cut)
         ),
-        Remark::GivenUp { n } => format!(
+        Remark::GivenUp { n } => says!(
+            Nothing,
             "{} got no response. The mean, its interval and the thresholds on it count each of them with the time after which it was \
              given up.",
             plural(*n, "request")
         ),
-        Remark::NotCompared { one, other, at, place, why } => not_compared([one, other], at, place, *why),
-        Remark::NotJudged { threshold } => format!("{threshold} is not judged: {KEPT_BY_A_STUDY}."),
+        Remark::NotCompared { one, other, at, place, why } => {
+            says(not_compared([one, other], at, place, *why), Nothing)
+        }
+        Remark::NotJudged { threshold } => {
+            says!(Nothing, "{threshold} is not judged: {KEPT_BY_A_STUDY}.")
+        }
     }
 }
 

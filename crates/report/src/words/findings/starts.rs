@@ -1,14 +1,17 @@
 //! The pattern of the starts, whatever load was asked for.
 
+use super::Next::{By, Nothing};
+use super::{Told, says};
 use crate::format::{chosen, chosen_time, count, number, time, whole};
 use headway_stats::summary::Pattern;
 use headway_stats::summary::evidence::{Starts, VariesLess};
 
-pub(super) fn sentence(of: &Starts) -> String {
+pub(super) fn told(of: &Starts) -> Told {
     match of {
         Starts::FixedPopulation { scale_s, window_s, index, why } => {
             let (short, more) = varies_less(*why);
-            format!(
+            says!(
+                Nothing,
                 "Independent up to {}; over longer times {short}. Over {} counts vary less than those of independent users (index {} \
                  instead of 1).{more}",
                 time(*scale_s),
@@ -16,13 +19,15 @@ pub(super) fn sentence(of: &Starts) -> String {
                 number(*index)
             )
         }
-        Starts::Repeats { period_s, starts } => format!(
+        Starts::Repeats { period_s, starts } => says!(
+            Nothing,
             "The starts repeat exactly every {}, which those of independent users do not. One such period ({} starts) \
              holds every headway that there is, and a longer test adds none.",
             time(*period_s),
             whole(*starts)
         ),
-        Starts::Period { period_s, amplitude } => format!(
+        Starts::Period { period_s, amplitude } => says!(
+            Nothing,
             "The starts follow a period of {}, and independent users have none. Its line in the spectrum of the counts has the \
              relative amplitude {} (1 would mean that the rate falls to zero in each period). A timer, a schedule or users that come \
              back in the same order do that.",
@@ -30,11 +35,14 @@ pub(super) fn sentence(of: &Starts) -> String {
             number(*amplitude)
         ),
         Starts::LongestGaps { n, longest_s, pattern, otherwise } => {
-            format!("{}. The times are listed.", longest_gaps(*n, *longest_s, *pattern, *otherwise))
+            says!(Nothing, "{}. The times are listed.", longest_gaps(*n, *longest_s, *pattern, *otherwise))
         }
         Starts::CoarseStamps { grid_s, headway_s, window_s, finer } => {
             let finer = finer.as_ref().map_or(String::new(), |finer| format!(" For finer stamps: {finer}."));
-            format!(
+            says!(
+                By(|run| {
+                    run.is_foreign().then_some("Have the tool write finer stamps. Its option stands with the file, where there is one.")
+                }),
                 "Stamps of {} are too coarse for a mean headway of {}: headways tell of the clock, not of users. They decide nothing. \
                  The pattern comes from counts in windows of {} and more; bunches shorter than that cannot be seen.{finer}",
                 chosen_time(*grid_s),

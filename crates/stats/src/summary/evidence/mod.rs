@@ -1,23 +1,17 @@
 //! What findings and remarks rest on, apart from the value, interval, limit and n that findings have: the numbers and names of their
 //! sentences, one variant for each sentence.
 //!
-//! Deliberately absent: the sentences, which the report makes from these.
+//! Deliberately absent: the variants, which stand with what finds them (`findings`, `audit::causes`); and the sentences, which the report
+//! makes from these.
 
-mod causes;
-mod load;
-mod loops;
-mod model;
 mod remarks;
-mod run;
-mod starts;
 
-pub use causes::{Cause, FirstStamp, Reading};
-pub use load::{FailedStep, GeneratorCause, Load, MovedNumber, Off, Reference};
-pub use loops::{HeldBackBy, Loop, Moving, OpenLoad, Remedy};
-pub use model::Model;
+pub use crate::audit::causes::{Cause, FirstStamp, Reading};
+pub use crate::findings::{
+    FailedStep, GeneratorCause, HeldBackBy, Load, Loop, LostShard, Model, MovedNumber, Moving, Off, OpenLoad,
+    OpenRule, Reference, Remedy, Run, ShortShard, Starts, VariesLess,
+};
 pub use remarks::{NoSteadyState, NotCompared, Remark};
-pub use run::{LostShard, OpenRule, Run, ShortShard};
-pub use starts::{Starts, VariesLess};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
