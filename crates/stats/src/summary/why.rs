@@ -126,7 +126,7 @@ reasons! {
         "one-observation" OneObservation,
         /// Fewer than `needed` observations on one side of a percentile.
         "one-side" OneSide { needed: f64, n: u64 },
-        /// The observations beyond a percentile depend on each other: they are worth `independent` ones, and `needed` are needed, as `requests` would have.
+        /// The observations beyond a percentile depend on each other: they are worth fewer independent ones than an interval needs.
         "few-independent" FewIndependent { independent: f64, needed: f64, requests: u64 },
         /// The observations beyond a percentile lie in too few segments of the measured phase: a few bursts decide it.
         "few-bursts" FewBursts { seen: usize, of: usize, needed: usize },
