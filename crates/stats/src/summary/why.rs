@@ -126,11 +126,11 @@ reasons! {
         "one-observation" OneObservation,
         /// Fewer than `needed` observations on one side of a percentile.
         "one-side" OneSide { needed: f64, n: u64 },
-        /// The observations beyond a percentile depend on each other: they are worth `independent` ones, and `needed` are needed, as `requests` would have.
+        /// The observations beyond a percentile depend on each other: they are worth fewer independent ones than an interval needs.
         "few-independent" FewIndependent { independent: f64, needed: f64, requests: u64 },
         /// The observations beyond a percentile lie in too few segments of the measured phase: a few bursts decide it.
         "few-bursts" FewBursts { seen: usize, of: usize, needed: usize },
-        /// Fixed work took only so many mean response times: too few for the spread of a percentile between its twentieths.
+        /// Fixed work took too few mean response times for the spread of a percentile between its twentieths.
         "short-work" ShortWork { took: f64, needed: f64 },
         /// Too few segments of the measured phase hold observations.
         "segments" Segments { filled: usize, of: usize, needed: usize },
@@ -196,7 +196,7 @@ reasons! {
         "no-think-time" NoThinkTime,
         /// A response takes less than two steps of the stamps' grid.
         "short-responses" ShortResponses,
-        /// Fewer than so many requests.
+        /// Fewer than `needed` requests.
         "few-requests" FewRequests { needed: u64, n: u64 },
         /// More requests than are kept.
         "many-requests" ManyRequests { most: u64 },
@@ -232,7 +232,7 @@ reasons! {
         "fixed-work" FixedWork,
         /// The number of requests of a session is not known.
         "requests-not-known" RequestsNotKnown,
-        /// Groups of users: more than are told, of a size above the number of users.
+        /// Groups of users: more than are shown, or of a size above the number of users.
         "groups" Groups { left_out: usize, too_large: Vec<u64>, users: u64 },
         /// No interval of the length asked for fits.
         "no-interval" NoInterval { interval_s: f64 },
@@ -262,7 +262,7 @@ reasons! {
         "astride-limit" AstrideLimit { n: u64 },
         /// Too few arrivals for an interval.
         "few-arrivals" FewArrivals { n: Option<u64> },
-        /// Too few segments for an interval: of a number of windows, or so many segments.
+        /// Too few segments for an interval: `filled` ones, or those of a number of windows.
         "few-segments" FewSegments { windows: Option<u64>, filled: Option<usize> },
         /// Too few windows to tell a difference.
         "few-windows" FewWindows { difference: f64, n: u64 },
@@ -327,7 +327,7 @@ reasons! {
         "load-undecided" LoadUndecided,
         /// Too few requests for an interval of the number.
         "few-to-tell" FewToTell,
-        /// No steady state; and the number is beyond the limit (in `unit`) in each of so many runs, and `grows` with their length.
+        /// No steady state; and the number is beyond the limit (in `unit`) in each of the runs, and `grows` with their length.
         "throughout" Throughout { runs: u64, grows: bool, limit: f64, unit: ThresholdUnit, because: Box<Stated<Why>> },
         /// That share of the requests never left, since the connection cap was full.
         "held-at-cap" HeldAtCap { share: f64 },
@@ -341,7 +341,7 @@ reasons! {
         "single-run" SingleRun,
         /// Too few requests lie beyond the percentile for an interval.
         "few-beyond" FewBeyond,
-        /// It is at least so many seconds.
+        /// It is at least `value` seconds.
         "at-least" AtLeast { value: f64 },
         /// A reason of another version: its text is all there is.
         "other" Other,
