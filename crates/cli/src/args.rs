@@ -650,7 +650,7 @@ pub struct ServeArgs {
     /// Share of requests answered with 500, 0 to 1
     #[arg(long, default_value = "0", value_name = "SHARE", value_parser = parse_share)]
     pub error_rate: f64,
-    /// Size of the response body; with --state, the largest size of a list of items
+    /// Size of the response body; with --events, of each piece; with --state, the largest size of a list of items
     #[arg(long, default_value = "16", value_name = "SIZE", value_parser = parse_body_size)]
     pub body: u64,
     /// Send good responses in pieces of --body each, after their service: gap=exp(20ms),count=5, and first=5ms until the first of them

@@ -670,7 +670,9 @@ fn events_of_all_shards_are_merged_and_counted_as_the_merged_table_is() {
     let n = merged.measured.n;
     let without = all.iter().filter(|event| event.without().is_some()).count() as u64;
     assert_eq!((found.all.requests, found.all.first.n, found.all.first.censored), (n, n, without));
-    assert_eq!((found.all.n, found.all.gap.n), (2 * (n - without), n - without));
+    let coalesced = all.iter().filter(|event| event.is_coalesced()).count() as u64;
+    assert!(coalesced > 0 && found.all.coalesced == coalesced, "{}", found.all.coalesced);
+    assert_eq!((found.all.n, found.all.gap.n), (2 * (n - without), n - without - coalesced));
     let table: Vec<ResponseEvent> =
         EventReader::open(&out.events()).unwrap().flat_map(Result::unwrap).collect();
     assert_eq!(table, all, "one shard after the other");
