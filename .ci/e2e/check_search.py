@@ -87,7 +87,7 @@ def of_closed_users(tmp):
     # The birth-death process of the users: `the_knee_of_closed_users_is_that_of_the_machine_repair_model`.
     note(f"{low:.0f} to {high:.0f} users")
     contains(flat(ended.out), f"({low:.0f} to {high:.0f} users)", "the first line")
-    contains(flat(ended.out), "p99 and goodput by users", "the curve")
+    contains(flat(ended.out), "p90 and goodput by users", "the curve")
     contains(page.read_text(), "Response time and goodput by number of users", "the page")
     refused = headway("search", tmp / "closed.yaml", "--sim", "--threshold", "p(90)<200ms", "--from", "20/s", cwd=tmp)
     contains(flat(refused.exits(2).err), "write a whole number from 1", "a rate of users")
@@ -222,7 +222,7 @@ def swept(tmp):
             length = summary["measured"]["to_s"] - summary["measured"]["from_s"]
             expect(1.9 < length < 2.1, f"measured for {length} s")
         contains(flat(ended.out), "4 runs from 50.0 to 350/s", "the first line")
-        contains(flat(ended.out), "p99 and goodput by rate per second", "the curve")
+        contains(flat(ended.out), "p90 and goodput by rate per second", "the curve")
         contains(page.read_text(), 'data-chart="search-curve"', "the page")
         contains(page.read_text(), "The sweep", "the page")
         expect((out / "search.json").is_file() and (out / "report.html").is_file(), "the folder has the document and the page")

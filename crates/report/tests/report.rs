@@ -546,19 +546,19 @@ fn steps_over_the_run_stand_on_the_page_and_the_six_with_most_requests_are_drawn
 fn the_page_counts_the_charts_it_holds() {
     let charts =
         |summary: &Summary| between(&text("html", summary, &style()), "data-charts=\"", "\"").to_owned();
-    // Over the run: times, requests in flight, status codes, failures, bytes, parts of the time, steps; a histogram, percentiles, headways,
+    // Over the run: times, a heat map and throughput, requests in flight, status codes, failures, bytes, parts of the time, steps; a histogram, percentiles, headways,
     // dispersion.
-    assert_eq!(charts(&samples::clean()), "11");
+    assert_eq!(charts(&samples::clean()), "13");
     // No response: neither codes nor bytes, and no histogram.
     assert_eq!(charts(&samples::refused()), "6");
     // No failure.
-    assert_eq!(charts(&samples::at_once()), "10");
+    assert_eq!(charts(&samples::at_once()), "12");
     assert_eq!(charts(&samples::empty()), "0");
     // Without bytes. The model over time and by copy; of a single station there is but one copy.
-    assert_eq!(charts(&samples::balanced()), "10");
-    assert_eq!(charts(&samples::overloaded_model()), "8");
-    assert_eq!(charts(&samples::audit_1830()), "6");
-    assert_eq!(charts(&samples::audit_coarse()), "2");
+    assert_eq!(charts(&samples::balanced()), "12");
+    assert_eq!(charts(&samples::overloaded_model()), "10");
+    assert_eq!(charts(&samples::audit_1830()), "8");
+    assert_eq!(charts(&samples::audit_coarse()), "4");
     assert_eq!(charts(&samples::audit_empty()), "0");
 }
 

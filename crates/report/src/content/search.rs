@@ -190,3 +190,36 @@ fn trial(found: &Found, n: usize, row: &TrialRow) -> Vec<Cell> {
     ]);
     cells
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_stats::search::Percentile;
+
+    fn found(thresholds: &[&str], percents: &[f64]) -> Found {
+        let response =
+            percents.iter().map(|&percent| Percentile { percent, value: 0.1, ..Percentile::default() });
+        Found {
+            thresholds: thresholds.iter().map(|&text| text.to_owned()).collect(),
+            trials: vec![TrialRow { response: response.collect(), ..TrialRow::default() }],
+            ..Found::default()
+        }
+    }
+
+    #[test]
+    fn the_percentile_that_is_asked_for_has_the_column_with_the_interval() {
+        let with_interval = |found: &Found| {
+            let Some(Block::Table(table)) = trials(found).unwrap().blocks.pop() else { panic!("a table") };
+            assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
+            let columns = table.columns.iter().filter(|column| column.intervals > 0 && column.width > 0);
+            columns.map(|column| column.title.clone()).collect::<Vec<_>>().join(", ")
+        };
+        let all = [50.0, 90.0, 95.0, 99.0, 99.9];
+        assert_eq!(with_interval(&found(&["p(95)<100ms"], &all)), "p95");
+        assert_eq!(with_interval(&found(&["failed:rate<0.01", "p(99.9)<1s"], &all)), "p99.9");
+        assert_eq!(with_interval(&found(&["failed:rate<0.01"], &all)), "p99");
+        // A document of an earlier version does not have it.
+        assert_eq!(with_interval(&found(&["p(95)<100ms"], &[50.0, 90.0, 99.0, 99.9])), "p99");
+        assert_eq!(percentiles(&found(&["p(95)<100ms"], &all)), [50.0, 95.0, 99.0, 99.9]);
+    }
+}

@@ -34,6 +34,8 @@ pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit, fold
     figures::histogram(page, summary);
     figures::percentiles(page, summary);
     figures::over_time(page, summary);
+    figures::heat_map(page, summary);
+    figures::throughput(page, summary);
     rates::statuses(page, summary);
     rates::failures(page, summary);
     steps::over_time(page, summary);

@@ -70,7 +70,8 @@ fn has_throughput(summary: &Summary) -> bool {
     let measured = &summary.measured;
     let within = |row: &&SeriesRow| row.from_s >= measured.from_s && row.from_s < measured.to_s;
     let timed = |row: &&SeriesRow| row.p50.is_some_and(|p50| p50 > 0.0);
-    summary.series.iter().filter(within).filter(timed).count() >= FEWEST_POINTS
+    let rows = || summary.series.iter().filter(within).filter(timed);
+    rows().count() >= FEWEST_POINTS && rows().any(|row| row.completed > 0)
 }
 
 fn has_histogram(summary: &Summary) -> bool {
