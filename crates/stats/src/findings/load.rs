@@ -30,7 +30,7 @@ pub(super) fn unsent_steps(case: &FindingContext) -> Option<Finding> {
     let rule = sent_rule(case).filter(|_| missing.n() > 0)?;
     let mut pairs: Vec<_> = missing.after.iter().collect();
     pairs.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
-    let label = |step: u16| case.labels.get(usize::from(step)).map_or("?", String::as_str).to_owned();
+    let label = |step: u16| case.labels.get(usize::from(step)).cloned().unwrap_or_else(|| "?".into());
     let step = |&(&(failed, own), &n): &(&(u16, u16), &u64)| FailedStep {
         n,
         step: label(own),

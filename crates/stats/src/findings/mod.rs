@@ -25,6 +25,7 @@ use crate::summary::{
     Stall, Summary, Why,
 };
 use headway_base::Outcome;
+use headway_redact::Cleared;
 
 /// All that findings are made from.
 pub(crate) struct FindingContext<'a> {
@@ -34,7 +35,7 @@ pub(crate) struct FindingContext<'a> {
     pub summary: &'a Summary,
     pub judged: &'a Judged,
     /// Labels of the steps.
-    pub labels: &'a [String],
+    pub labels: &'a [Cleared],
     /// When arrivals fell due that never started, and when requests failed.
     pub unsent_at: &'a Ranges,
     pub failed_at: &'a Ranges,

@@ -114,7 +114,7 @@ pub(super) fn turned_away(case: &FindingContext) -> Option<Finding> {
     let (n, sum_s) = refused.fold((0, 0.0), |(n, sum), (m, mean)| (n + m, sum + *m as f64 * mean / 1e9));
     let user_seconds = users * (measured.to_s - measured.from_s);
     let by = simulation.parts.iter().filter(|part| part.failed > 0).max_by_key(|part| part.failed);
-    Refusals { n, of: measured.n, sum_s, user_seconds }.finding(by.map(|part| part.name.as_str()))
+    Refusals { n, of: measured.n, sum_s, user_seconds }.finding(by.map(|part| &part.name))
 }
 
 /// A part is asked for more than it can do and does not fill up, because it turns requests away.

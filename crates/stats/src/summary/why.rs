@@ -3,6 +3,7 @@
 //! Deliberately absent: the sentences. The report makes them, and writes them into the document beside the tag.
 
 use super::{Interval, PowerLaw, ThresholdUnit};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// A reason and, in documents, its sentence.
@@ -377,13 +378,13 @@ pub enum Unsteady {
     /// The simulation was interrupted.
     Interrupted,
     /// A part is asked for that many times what it can do (null: infinitely many), and the number in some part grows.
-    Overload { part: String, load: Option<f64>, growth: Option<Grows> },
+    Overload { part: Cleared, load: Option<f64>, growth: Option<Grows> },
     /// The number of requests in a part grows.
     Growth { growth: Grows },
     /// The plan varies within the measured phase.
     PlanVaries { what: PlanPart },
     /// A part is down, slow or stalled once.
-    Once { part: String, is: Disturbance, from_s: f64 },
+    Once { part: Cleared, is: Disturbance, from_s: f64 },
     /// That share of the requests got no response.
     Unanswered { share: f64 },
     /// Too few response times.
@@ -456,7 +457,7 @@ impl Reason for StampsHow {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Grows {
     /// Name of the part.
-    pub part: String,
+    pub part: Cleared,
     /// Per second.
     pub per_second: f64,
     /// Its 95 % interval.

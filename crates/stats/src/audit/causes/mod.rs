@@ -19,6 +19,7 @@ use super::threads::Think;
 use crate::little::LITTLE;
 use crate::summary::evidence::{Cause, Starts};
 use crate::summary::{Evidence, Finding, FindingId, Pattern, RuleId, Severity, Summary, ThreadGroup};
+use headway_redact::Cleared;
 use pairs::Kin;
 use std::collections::BTreeMap;
 
@@ -176,9 +177,9 @@ impl Case<'_> {
         Some((mean, ((variance - q * q / 6.0).max(0.0) + error).sqrt() / mean))
     }
 
-    fn generator(&self, number: usize) -> &str {
+    fn generator(&self, number: usize) -> Cleared {
         let names = self.summary.audit.as_ref().map_or(&[][..], |a| &a.generators);
-        names.get(number).map_or("?", String::as_str)
+        names.get(number).cloned().unwrap_or_else(|| "?".into())
     }
 
     /// The first user alone, if it sent enough.
@@ -209,7 +210,7 @@ fn kin(case: &Case) -> Option<(usize, usize, Kin)> {
 
 fn same_seed(case: &Case) -> Option<Finding> {
     let (i, j, kin) = kin(case)?;
-    let (one, other) = (case.generator(i).to_owned(), case.generator(j).to_owned());
+    let (one, other) = (case.generator(i), case.generator(j));
     match kin {
         Kin::SameSeed(correlation) => {
             let cause = Cause::SameSeed { one, other, correlation };
@@ -227,7 +228,7 @@ fn in_step(case: &Case) -> Option<Finding> {
     let Some((i, j, Kin::InStep(share, chance))) = kin(case) else {
         return users_in_step(case).or_else(|| released_together(case));
     };
-    let (one, other) = (case.generator(i).to_owned(), case.generator(j).to_owned());
+    let (one, other) = (case.generator(i), case.generator(j));
     Some(found(case, Cause::InStep { one, other, share, chance }, share, pairs::beyond(chance)))
 }
 

@@ -1,6 +1,7 @@
 //! Evidence of an audit: why a load has the pattern it has, and what else the rows leave to be said.
 
 use super::super::{LoadVerdict, Pattern};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// The cause of an arrival pattern, and what else only an audit tells.
@@ -9,11 +10,11 @@ use serde::{Deserialize, Serialize};
 #[expect(missing_docs, reason = "fields are the numbers of the sentence: seconds by `_s`, shares of one")]
 pub enum Cause {
     /// Two generators sent the same headways in the same order.
-    SameSeed { one: String, other: String, correlation: f64 },
+    SameSeed { one: Cleared, other: Cleared, correlation: f64 },
     /// A share of the starts of one come again from the other, so much later (below zero: earlier).
-    SameSeedShifted { one: String, other: String, share: f64, chance: f64, later_s: f64 },
+    SameSeedShifted { one: Cleared, other: Cleared, share: f64, chance: f64, later_s: f64 },
     /// A share of the starts of one fall together with those of the other.
-    InStep { one: String, other: String, share: f64, chance: f64 },
+    InStep { one: Cleared, other: Cleared, share: f64, chance: f64 },
     /// Each user keeps the same rate, and all send together.
     UsersInStep { users: u64, period_s: f64, mean_vector: f64 },
     /// In that share of the time nearly all users were waiting.
@@ -71,9 +72,9 @@ pub enum Cause {
     SessionsJudged { sessions: u64, requests: u64 },
     /// These files do not show whether stamps are starts or ends: the verdict of both readings; null where nothing is selected of
     /// the second.
-    StartOrEnd { file: String, more_files: u64, as_starts: Reading, as_ends: Option<Reading> },
+    StartOrEnd { file: Cleared, more_files: u64, as_starts: Reading, as_ends: Option<Reading> },
     /// Rows of a file were left out for their stamps.
-    FarStamps { n: u64, file: String, first: FirstStamp },
+    FarStamps { n: u64, file: Cleared, first: FirstStamp },
 }
 
 /// The verdict of one reading of the stamps.

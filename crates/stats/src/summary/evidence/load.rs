@@ -2,6 +2,7 @@
 
 use crate::metric::NumberOf;
 use crate::summary::EffectBasis;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// How the load left.
@@ -57,9 +58,9 @@ pub struct FailedStep {
     /// How many.
     pub n: u64,
     /// Label of the step that was not sent.
-    pub step: String,
+    pub step: Cleared,
     /// Label of the step that had failed.
-    pub failed: String,
+    pub failed: Cleared,
 }
 
 /// How far the starts are from a reference.

@@ -1,6 +1,7 @@
 //! Evidence on the loop between target and load.
 
 use super::super::Interval;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// What responses did to the load, and what response times are of.
@@ -19,7 +20,7 @@ pub enum Loop {
         ci95: Interval,
         attempts_per_request: Option<f64>,
         wasted: Option<f64>,
-        down: Option<String>,
+        down: Option<Cleared>,
     },
     /// A share of the arrivals found no free connection and waited.
     HeldBack { share: f64, longest_s: f64, cap: Option<u64>, cause: HeldBackBy },
