@@ -34,6 +34,7 @@ use headway_live::serve::BACKLOG;
 use headway_stats::Threshold;
 use headway_workload::arrivals::{Arriving, TraceOf};
 use headway_workload::plan::Connections;
+use headway_workload::redact::{Cleared, Redactor};
 use headway_workload::{Shard, arrivals};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -242,6 +243,13 @@ pub struct ThresholdArgs {
     /// or with a unit), 'failed: rate<1%', 'service: avg<5ms', 'response{step:NAME}: p(95)<200'
     #[arg(long = "threshold", value_name = "THRESHOLD")]
     pub thresholds: Vec<Threshold>,
+}
+
+impl ThresholdArgs {
+    /// The thresholds past that gate, on steps with these labels.
+    pub fn past(&self, gate: &Redactor, labels: &[Cleared]) -> impl Iterator<Item = Threshold> {
+        self.thresholds.iter().map(move |threshold| threshold.past(gate, labels))
+    }
 }
 
 /// What is tolerated of the generator.

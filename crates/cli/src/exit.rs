@@ -1,12 +1,13 @@
 //! Exit codes, decided in one place, with the table that help and docs show. If several apply, the first of [`ORDER`] wins.
 
+use crate::said;
 use headway_engine::NotPlayed;
 use headway_stats::Summary;
 use headway_stats::comparison::{Comparison, Outcome as Condition};
 use headway_stats::search::{Found, Outcome, Searched, TrialEnd};
 use headway_stats::study::Study;
 use headway_stats::summary::{LoadVerdict, Open, ThresholdOutcome, ThresholdResult};
-use headway_workload::redact::Redactor;
+use headway_workload::redact::{Cleared, Redactor};
 
 /// All went well.
 pub const FINE: u8 = 0;
@@ -89,8 +90,7 @@ pub fn help() -> String {
 /// An error and the code it ends in.
 #[derive(Debug)]
 pub struct Failure {
-    /// What to say.
-    pub error: anyhow::Error,
+    error: anyhow::Error,
     /// How to exit.
     pub code: u8,
 }
@@ -99,6 +99,16 @@ impl Failure {
     /// The user asked for what cannot be asked for.
     pub fn usage(error: impl Into<anyhow::Error>) -> Failure {
         Failure { error: error.into(), code: USAGE }
+    }
+
+    /// It could not be done, and this is how to exit.
+    pub fn coded(error: impl Into<anyhow::Error>, code: u8) -> Failure {
+        Failure { error: error.into(), code }
+    }
+
+    /// What to say, past the process's gate.
+    pub fn said(&self) -> Cleared {
+        said::cleared(&in_words(&self.error))
     }
 
     /// The same without the secrets of what it quotes from elsewhere: a command of another tool, a document.

@@ -3,9 +3,9 @@
 //! Whatever hangs, the last of them ends the process within a second: threads that wait for nothing else end it and say so, and
 //! begin before anything can hang. The thread that hears the signal waits for nothing, not even for standard error.
 
+use crate::said;
 use anyhow::anyhow;
 use headway_live::Control;
-use std::io::Write as _;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -138,7 +138,7 @@ fn hear(say: &Sender<&'static str>, last: &Sender<()>) {
 
 fn says(said: &Receiver<&'static str>) {
     while let Ok(text) = said.recv() {
-        let _ = writeln!(std::io::stderr(), "\nheadway: {text}");
+        said::below(&text.into());
     }
 }
 

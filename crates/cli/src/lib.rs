@@ -14,6 +14,7 @@ pub mod interrupt;
 pub mod output;
 pub mod progress;
 pub mod repeat;
+pub mod said;
 pub mod settings;
 pub mod usage;
 pub mod watching;
@@ -27,6 +28,7 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
     headway_live::host::outlive_file_size_limit();
     let argv: Vec<OsString> = argv.into_iter().collect();
     let typed = repeat::read(&argv);
+    said::past(&typed.redactor);
     if argv.len() < 2 {
         // Nothing is asked for, and nothing is wrong; the output may meet a closed pipe.
         let _ = io::stdout().write_all(help::OVERVIEW.as_bytes());
@@ -39,7 +41,7 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
             let words: Vec<String> =
                 argv.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
             let text = usage::told(&error, &words);
-            let _ = writeln!(io::stderr(), "headway: {}", typed.redactor.hide(&text));
+            said::line(&said::cleared(&text));
             return exit::USAGE;
         }
         Err(help) => {
@@ -51,8 +53,7 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
     match commands::dispatch(args, &typed) {
         Ok(code) => code,
         Err(failure) => {
-            let failure = failure.hiding(&typed.redactor);
-            let _ = writeln!(io::stderr(), "headway: {}", exit::in_words(&failure.error));
+            said::line(&failure.said());
             failure.code
         }
     }

@@ -6,6 +6,7 @@ pub use requests::Listening;
 
 use crate::args::{ShowArgs, Wanted};
 use crate::exit::in_words;
+use crate::said::{self, say};
 use anyhow::{Context as _, Result};
 pub use headway_engine::audit::write_new;
 use headway_engine::destination::Waiting;
@@ -21,6 +22,7 @@ use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
 use headway_stats::search::Searched;
 use headway_stats::study::Study;
+use headway_workload::redact::{Cleared, clear};
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -35,9 +37,9 @@ pub struct Shown<'a> {
     /// The folder of its files, if it has one.
     pub folder: Option<&'a Path>,
     /// More lines for the end of the terminal report.
-    pub notes: &'a [(String, String)],
+    pub notes: &'a [(Cleared, Cleared)],
     /// The command to type next, if it is not the one that shows more of the same.
-    pub next: Option<&'a str>,
+    pub next: Option<&'a Cleared>,
     /// Whether the terminal report shows all there is.
     pub details: bool,
     /// Whether it shows a histogram.
@@ -89,7 +91,7 @@ pub fn deliver(shown: Shown<'_>, wanted: &[Wanted], quiet: bool) -> Vec<Result<(
     let kept = shown.folder.map(|folder| folder.join(headway_records::folder::REPORT));
     let page = page(wanted).map(Path::to_owned).or(kept).filter(|page| page.is_file());
     if let Some(why) = shown.open.then(|| open_page(page.as_deref()).err()).flatten() {
-        let _ = writeln!(io::stderr(), "headway: {why}");
+        say!("{why}");
     }
     results
 }
@@ -140,9 +142,9 @@ fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn export(log: &Path, to: &Path) -> Result<()> {
     let merged = headway_records::to_parquet(&[log.to_owned()], to, None, Limits::default())?;
-    let _ = writeln!(io::stderr(), "headway: {} rows to {}", merged.rows, to.display());
+    say!("{} rows to {}", merged.rows, to.display());
     if let Some((to, rows)) = merged.events {
-        let _ = writeln!(io::stderr(), "headway: {rows} rows of events to {}", to.display());
+        say!("{rows} rows of events to {}", to.display());
     }
     Ok(())
 }
@@ -152,7 +154,7 @@ pub fn complain(results: impl IntoIterator<Item = Result<()>>) -> bool {
     let mut failed = false;
     for error in results.into_iter().filter_map(Result::err) {
         failed = true;
-        let _ = writeln!(io::stderr(), "headway: {}", in_words(&error));
+        say!("{}", in_words(&error));
     }
     failed
 }
@@ -163,10 +165,7 @@ pub fn waits(waiting: &Waiting) {
     let what = what.as_deref().unwrap_or("no answer yet");
     let until = jiff::Zoned::now() + std::time::Duration::from_nanos(left.0.max(0) as u64);
     let until = until.strftime("%H:%M:%S");
-    let _ = writeln!(
-        io::stderr(),
-        "headway: {place} cannot be {doing} yet ({what}); tried again until {until} (press Ctrl-C twice to give up)"
-    );
+    say!("{place} cannot be {doing} yet ({what}); tried again until {until} (press Ctrl-C twice to give up)");
 }
 
 /// Says which stage of a run is stuck and what there is of it, and ends the process: what hangs cannot be joined.
@@ -176,7 +175,7 @@ pub fn is_stuck(stuck: &Stuck) {
     // Standard error may be what hangs.
     let (told, tells) = std::sync::mpsc::channel();
     let say = std::thread::Builder::new().spawn(move || {
-        let _ = writeln!(io::stderr(), "\nheadway: {text}");
+        said::below(&said::cleared(&text));
         let _ = told.send(());
     });
     if say.is_ok() {
@@ -227,9 +226,9 @@ fn style(shown: Shown<'_>) -> Style {
     Style {
         colour: colour(),
         // Where it was removed meanwhile there is nothing to point to.
-        folder: folder.filter(|folder| folder.is_dir()).map(|folder| folder.display().to_string()),
+        folder: folder.filter(|folder| folder.is_dir()).map(|folder| clear(&folder.display().to_string())),
         notes: notes.to_vec(),
-        next: next.map(str::to_owned),
+        next: next.cloned(),
         details,
         histogram,
         width: columns(),

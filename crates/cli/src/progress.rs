@@ -6,17 +6,16 @@ mod shards;
 pub use audit::Bar;
 pub use shards::Shards;
 
+use crate::said::{self, Renewed};
 use crate::settings::Load;
 use headway_base::Nanos;
 use headway_base::Snapshot as Standing;
 use headway_engine::{Goal, Observer, Snapshot};
 use headway_stats::summary::ThresholdResult;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal, Write, stderr};
 
 /// Shows how far a run is.
 pub struct Progress {
-    bar: Option<ProgressBar>,
+    bar: Option<Renewed>,
     goal: Goal,
     every: u64,
     seen: u64,
@@ -34,21 +33,15 @@ pub fn goal(load: &Load) -> Goal {
 impl Progress {
     /// Of a run on its way to that goal.
     pub fn new(goal: Goal) -> Progress {
-        let bar = stderr().is_terminal().then(|| {
-            let total = goal.reached(&Standing::default()).map(|(_, total)| total);
-            let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{bar:20} {msg}") {
-                bar.set_style(style);
-            }
-            bar
-        });
+        let total = goal.reached(&Standing::default()).map(|(_, total)| total);
+        let bar = Renewed::new(total, "{bar:20} {msg}");
         Progress { bar, goal, every: 5, seen: 0 }
     }
 
     /// Clears the line.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.finish();
         }
     }
 }
@@ -57,65 +50,53 @@ impl Observer for Progress {
     fn snapshot(&mut self, snapshot: &Snapshot) {
         self.seen += 1;
         let snapshot = &snapshot.now;
-        let text = line(snapshot, self.goal);
+        let text = said::cleared(&line(snapshot, self.goal));
         match &self.bar {
             Some(bar) => {
                 if let Some((reached, _)) = self.goal.reached(snapshot) {
-                    bar.set_position(reached);
+                    bar.reached(reached);
                 }
-                bar.set_message(text);
+                bar.says(text);
             }
-            None if self.seen.is_multiple_of(self.every) => {
-                // Standard error may be closed.
-                let _ = writeln!(stderr(), "{text}");
-            }
+            None if self.seen.is_multiple_of(self.every) => said::bare(&text),
             None => {}
         }
     }
 
     fn aborting(&mut self, crossed: &ThresholdResult) {
-        let text = format!(
+        let text = said::cleared(&format!(
             "headway: {}: stopping; waiting for answers (Ctrl-C: stop at once)",
             headway_report::words::thresholds::sentence(crossed)
-        );
+        ));
         match &self.bar {
-            Some(bar) => bar.println(text),
-            None => {
-                let _ = writeln!(stderr(), "{text}");
-            }
+            Some(bar) => bar.above(&text),
+            None => said::bare(&text),
         }
     }
 }
 
 /// Shows how many of the plays of a study have ended; on a terminal alone, for nobody waits for each of them.
 pub struct Plays {
-    bar: Option<ProgressBar>,
+    bar: Option<Renewed>,
 }
 
 impl Plays {
     /// None of so many yet.
     pub fn new(all: u64) -> Plays {
-        let bar = stderr().is_terminal().then(|| {
-            let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} plays, {eta} to go") {
-                bar.set_style(style);
-            }
-            bar
-        });
-        Plays { bar }
+        Plays { bar: Renewed::new(Some(all), "{bar:20} {pos}/{len} plays, {eta} to go") }
     }
 
     /// One more has ended.
     pub fn one_more(&mut self) {
         if let Some(bar) = &self.bar {
-            bar.inc(1);
+            bar.one_more();
         }
     }
 
     /// Clears the line.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.finish();
         }
     }
 }

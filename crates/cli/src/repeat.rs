@@ -2,7 +2,7 @@
 
 use headway_convert::quoted;
 use headway_workload::Shard;
-use headway_workload::redact::{Cleared, Place, REDACTED, Redactor, SecretNames};
+use headway_workload::redact::{Cleared, Place, REDACTED, Redactor, SecretNames, clear};
 use std::ffi::OsString;
 
 /// A command line as it may be shown, and what hides the secrets that were typed.
@@ -269,8 +269,8 @@ fn as_it_was(words: &[String]) -> String {
 }
 
 /// The command that merges the shards which meet in that place.
-pub fn merging(place: &str, shards: u32) -> String {
-    format!("headway merge {} --expect {shards}", quoted(place))
+pub fn merging(place: &str, shards: u32) -> Cleared {
+    clear(&format!("headway merge {} --expect {shards}", quoted(place)))
 }
 
 /// The words of the command of all shards together, without what one of them has written.

@@ -1,12 +1,13 @@
 //! The live view of a run: opens it before the run begins, and prints its address on standard error.
 
 use crate::exit::Failure;
+use crate::said;
 use anyhow::Context as _;
 use headway_engine::Goal;
 use headway_engine::watch::Watch;
 use headway_live::Control;
 use headway_live::site::Place;
-use std::io::Write as _;
+use headway_workload::redact::Redactor;
 
 /// Opens the view that `flag` asks for at a place, and says where it is: beyond loopback with the token, which nothing else shows.
 ///
@@ -23,6 +24,7 @@ pub fn open((place, flag): &(Place, &'static str), goal: Goal, control: &Control
             format!("watch it at {url}#{token} (for {url}metrics: Authorization: Bearer {token})")
         }
     };
-    let _ = writeln!(std::io::stderr(), "headway: {text}");
+    // The token is shown here on purpose: whoever may read this may watch.
+    said::line(&Redactor::showing_all().clear(&text));
     Ok(watch)
 }

@@ -5,12 +5,13 @@ use headway_base::{Lateness, Nanos, Profile};
 use headway_stats::summary::PlanSummary;
 use headway_stats::{PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
 use headway_workload::plan::{Group, Source};
+use headway_workload::redact::Cleared;
 use headway_workload::users::UserPhase;
 use headway_workload::{Plan, Process, Shard};
 use std::sync::Arc;
 
 /// What the statistics need to know of a plan before the first record; `labels` are those of its steps.
-pub fn analysis_setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
+pub fn analysis_setup(plan: &Plan, labels: &[Cleared], sources: usize) -> Setup {
     of_shards(plan, &[plan.shard], labels, sources)
 }
 
@@ -37,7 +38,7 @@ pub(crate) fn of_manifest(manifest: &Manifest, plan: &Plan, shards: &[Shard], so
 }
 
 /// The same of several shards of a plan, analysed together.
-pub fn of_shards(plan: &Plan, shards: &[Shard], labels: &[String], sources: usize) -> Setup {
+pub fn of_shards(plan: &Plan, shards: &[Shard], labels: &[Cleared], sources: usize) -> Setup {
     let arriving = || plan.groups.iter().filter(|g| g.arrives());
     let whole = shards.iter().map(|shard| 1.0 / f64::from(shard.count())).sum::<f64>() > 1.0 - 1e-9;
     // All shards are the plan. Of some of them, a law of the gaps is known only for Poisson arrivals.
@@ -190,7 +191,7 @@ mod tests {
         let journey = Journey::new(&[Node::Ask { step: 0, repeat: 1, think: None }], no_think()).unwrap();
         let mut plan =
             Plan::of(1, Group::of(source, journey, Connections::PerUser), Nanos::ZERO, Nanos::from_secs(60));
-        let asked = |plan: &Plan| analysis_setup(plan, &["request".to_owned()], 1).requests_asked;
+        let asked = |plan: &Plan| analysis_setup(plan, &["request".into()], 1).requests_asked;
         assert_eq!(asked(&plan), Some(101));
         plan.shard = Shard::new(1, 2).unwrap();
         assert_eq!(asked(&plan), Some(43));
@@ -204,7 +205,7 @@ mod tests {
         let plan =
             Plan::of(1, Group::of(source, journey, Connections::PerUser), Nanos::ZERO, Nanos::from_secs(60));
         let shards = [0, 1, 2].map(|i| Shard::new(i, 3).unwrap());
-        let labels = ["request".to_owned()];
+        let labels = ["request".into()];
         assert_eq!(of_shards(&plan, &shards, &labels, 1).requests_asked, Some(101));
         assert!(!of_shards(&plan, &shards, &labels, 1).sharded);
         assert!(of_shards(&plan, &shards[..2], &labels, 1).sharded);

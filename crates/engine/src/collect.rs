@@ -11,6 +11,7 @@ use headway_live::Control;
 use headway_records::RunLog;
 use headway_stats::summary::ThresholdResult;
 use headway_stats::{Analysis, Facts, Summary};
+use headway_workload::redact::Cleared;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -217,7 +218,7 @@ impl<'a, 'b> Collector<'a, 'b> {
     pub fn new(
         analysis: Analysis,
         log: Option<RunLog>,
-        labels: &[String],
+        labels: &[Cleared],
         facts: Facts,
         observers: &'a mut [&'b mut dyn Observer],
     ) -> Collector<'a, 'b> {
@@ -280,11 +281,13 @@ impl<'a, 'b> Collector<'a, 'b> {
         Snapshot { now: self.analysis.snapshot(at), by_label }
     }
 
-    /// Collects until every worker is done. `now` tells the plan's time; a crossed threshold stops the run by `control`.
+    /// Collects until every worker is done. `now` tells the plan's time, and `end` is when nothing new starts any more; a crossed threshold
+    /// stops the run by `control`.
     pub fn run(
         mut self,
         source: &mut impl BatchSource,
         now: impl Fn() -> Nanos,
+        end: Nanos,
         control: &Control,
     ) -> Collected {
         let mut flush = FLUSH_EVERY;
@@ -317,15 +320,21 @@ impl<'a, 'b> Collector<'a, 'b> {
                 self.observers.iter_mut().for_each(|observer| observer.aborting(&crossed));
             }
         }
-        self.finish(now())
+        let at = now();
+        // Who asks while the last requests are waited for stops nothing any more.
+        let asked = control.asked_at().filter(|_| at < end);
+        self.finish(at, asked.map(|asked| at - Nanos(asked.elapsed().as_nanos() as i64)))
     }
 
-    /// Closes the log and shows the last snapshot.
-    pub fn finish(mut self, at: Nanos) -> Collected {
+    /// Closes the log and shows the last snapshot; the run was stopped then, if it was.
+    pub fn finish(mut self, at: Nanos, stopped_at: Option<Nanos>) -> Collected {
         let flushed = self.to_log(RunLog::flush);
         let progress = self.progress.clone();
         let finished = flushed.and(self.to_log(|log| {
             progress.enter(Stage::Device);
+            if let Some(at) = stopped_at {
+                log.stopped(at);
+            }
             log.finish()
         }));
         self.note(finished);
@@ -437,7 +446,7 @@ mod tests {
     fn every_observer_sees_every_request_once() {
         let profile = Profile::new(&[Phase::hold(Nanos::from_secs(6), Rate(100.0))]);
         let plan = Plan::of(1, Group::open(Process::Constant, profile), Nanos::ZERO, Nanos::from_secs(6));
-        let labels = ["list".to_owned(), "add".to_owned()];
+        let labels = ["list".into(), "add".into()];
         let analysis = Analysis::new(analysis_setup(&plan, &labels, 1));
         let (mut one, mut other) = (Seen::default(), Seen { asks: true, ..Seen::default() });
         let mut observers: [&mut dyn Observer; 2] = [&mut one, &mut other];
@@ -448,7 +457,8 @@ mod tests {
             clock.set(clock.get() + Nanos::from_millis(50));
             clock.get()
         };
-        let collected = collector.run(&mut Ready(batches().into_iter()), now, &Control::default());
+        let collected =
+            collector.run(&mut Ready(batches().into_iter()), now, Nanos::MAX, &Control::default());
         assert_eq!((collected.rows_lost, collected.log_failure.is_none()), (0, true));
         let mut whole = ByLabel::new(&labels);
         batches().iter().flat_map(|batch| &batch.records).for_each(|record| whole.record(record));

@@ -97,7 +97,7 @@ fn session(
             group: number as u16,
         };
         let visit = RenderContext { sending: &sending, now_unix_ns: headway_live::clock::unix_now() };
-        let label = spec.labels.get(usize::from(ask.step)).map_or("", String::as_str);
+        let label = spec.labels.get(usize::from(ask.step)).map_or("", |label| label.as_str());
         let _ = writeln!(out, "  [{label}]");
         match live.script.render(&visit, &memory) {
             Ok(request) => {

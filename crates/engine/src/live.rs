@@ -26,7 +26,7 @@ use headway_wire::Tally;
 use headway_workload::connect::{Proxy, Routes, Tls};
 use headway_workload::content::Script;
 use headway_workload::plan::Connections;
-use headway_workload::redact::{Cleared, Redactor};
+use headway_workload::redact::{Cleared, Redactor, clear};
 use headway_workload::target::{Endpoint, HttpVersion, Scheme};
 use headway_workload::{Plan, Target};
 use std::collections::BTreeMap;
@@ -288,8 +288,11 @@ impl Live {
             id: FindingId::ProxyNotUsed,
             severity: Severity::Info,
             evidence: vec![
-                Run::ProxyNotUsed { variable: variable.to_owned(), target: self.target.authority.clone() }
-                    .into(),
+                Run::ProxyNotUsed {
+                    variable: variable.to_owned(),
+                    target: self.redactor.clear(&self.target.authority),
+                }
+                .into(),
             ],
             ..Finding::default()
         };
@@ -464,7 +467,7 @@ impl Live {
                 of("watchdog").spawn_scoped(scope, || watchdog.watch(&over, || clock.now(), cancel));
             let collecting = of("collector").spawn_scoped(scope, || {
                 headway_live::host::give_way();
-                let collected = collector.run(&mut batches, || clock.now(), cancel);
+                let collected = collector.run(&mut batches, || clock.now(), plan.end(), cancel);
                 over.tell();
                 collected
             });
@@ -674,7 +677,7 @@ fn names(report: &RunReport) -> Option<Names> {
         readings: readings.n,
         failed: readings.failed,
         changed: readings.changed,
-        why: readings.why.clone(),
+        why: readings.why.as_deref().map(clear),
         connections,
     })
 }

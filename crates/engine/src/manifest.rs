@@ -124,7 +124,8 @@ fn phases(group: &GroupDocument) -> String {
 
 /// What its users do, as it is written down.
 fn journey(group: &GroupDocument) -> String {
-    let shown = GroupDocument { name: String::new(), source: SourceDocument::AtOnce(0), ..group.clone() };
+    let shown =
+        GroupDocument { name: Cleared::default(), source: SourceDocument::AtOnce(0), ..group.clone() };
     serde_json::to_string(&shown).unwrap_or_default()
 }
 
@@ -235,9 +236,9 @@ impl Manifest {
             });
             all.collect::<Vec<_>>().join("; ")
         };
-        let list = |items: &[String]| match items {
+        let list = |items: &[Cleared]| match items {
             [] => "empty".to_owned(),
-            items => items.join(", "),
+            items => items.iter().map(Cleared::as_str).collect::<Vec<_>>().join(", "),
         };
         let time = |seconds: Option<f64>| seconds.map_or("none".to_owned(), |seconds| seconds.to_string());
         [
@@ -247,10 +248,7 @@ impl Manifest {
             ("the way that load comes", groups(comes)),
             ("the list of phases", groups(phases)),
             ("the journey", groups(journey)),
-            (
-                "the list of other origins",
-                list(&asked.origins.iter().map(Cleared::to_string).collect::<Vec<_>>()),
-            ),
+            ("the list of other origins", list(&asked.origins)),
             ("the end of the warm-up, in ns,", plan.measured_from_ns.to_string()),
             ("the end of the plan, in ns,", plan.end_ns.to_string()),
             ("the list of steps", list(&asked.steps)),

@@ -228,6 +228,8 @@ struct Run {
     manifest: Manifest,
     shard: Shard,
     summary: Option<Summary>,
+    /// When it was stopped before its plan had ended, by the end mark of its log or by its summary.
+    stopped_at: Option<Nanos>,
     /// What a destination knows of it; none of a run folder that was named itself.
     played: Option<Played>,
 }
@@ -342,7 +344,7 @@ impl Shards {
     /// # Errors
     /// One that this version does not read.
     pub fn thresholds(&self) -> anyhow::Result<Vec<Threshold>> {
-        self.runs[0].manifest.asked.thresholds.iter().map(|text| Ok(text.parse()?)).collect()
+        Ok(headway_stats::thresholds::of_plan(&self.runs[0].manifest.asked)?)
     }
 
     /// Merges them into `out`, an empty run folder: log, manifest and summary. Each record is held to the plan. After an error the
@@ -489,6 +491,18 @@ impl Shards {
         (apart.spread()? > SAME_ZERO).then_some(apart)
     }
 
+    /// When the merged run was stopped before its plan had ended: where all shards that are here were, and then when the first of them was, since from
+    /// then on a part of the load was missing.
+    fn stopped_at(&self, limits: Limits) -> Option<Nanos> {
+        let stops = self.runs.iter().map(|run| Some(run.stopped_at? + self.moved(run, limits)));
+        stops.collect::<Option<Vec<Nanos>>>()?.into_iter().min()
+    }
+
+    /// From when on nothing of that shard's plan is looked for: from its own stop, where the run was stopped.
+    fn until(&self, run: &Run, limits: Limits) -> Nanos {
+        self.stopped_at(limits).and(run.stopped_at).unwrap_or(Nanos::MAX)
+    }
+
     /// How far the records of that shard are moved in the merged run.
     fn moved(&self, run: &Run, limits: Limits) -> Nanos {
         let behind = self.behind(run);
@@ -497,7 +511,7 @@ impl Shards {
 
     /// What the log of that shard holds, found in a pass of its own.
     fn held_alone(&self, run: &Run, limits: Limits) -> Result<Tally, Error> {
-        run.held_to(&self.plan, self.moved(run, limits))
+        run.held_to(&self.plan, self.moved(run, limits), self.until(run, limits))
     }
 
     /// How far the zero of that shard is behind that of the merged run, which is the first one's.
@@ -594,8 +608,10 @@ impl Run {
             return Err(Error::OtherZero { run, plan, log });
         }
         let summary = std::fs::read(folder.summary()).ok().and_then(|text| headway_report::parse(&text).ok());
+        let marked = log.as_ref().and_then(LogReader::stopped_at);
+        let stopped_at = marked.or_else(|| summary.as_ref().and_then(Told::stopped));
         let place = path.to_owned();
-        Ok(Run { folder, place, manifest, shard, summary, played: None })
+        Ok(Run { folder, place, manifest, shard, summary, stopped_at, played: None })
     }
 
     fn belongs_to(&self, other: &Run) -> Result<(), Error> {
@@ -614,8 +630,9 @@ impl Run {
         Ok(())
     }
 
-    /// Holds each record of an arrival to the plan, bit for bit, in the order of the plan; what there is.
-    fn held_to(&self, plan: &Plan, behind: Nanos) -> Result<Tally, Error> {
+    /// Holds each record of an arrival to the plan, bit for bit, in the order of the plan; what there is. An arrival that was due from `until` on and
+    /// left no record was not planned any more.
+    fn held_to(&self, plan: &Plan, behind: Nanos, until: Nanos) -> Result<Tally, Error> {
         let unreadable = |error: headway_records::Error| Error::Unreadable(error.into());
         let arrives = held::arriving(plan);
         let mut planned: Vec<_> =
@@ -629,8 +646,9 @@ impl Run {
                 continue;
             }
             let expected = &mut planned[usize::from(row.group)];
-            while expected.next_if(|next| next.k < row.k && next.intended <= row.intended).is_some() {
-                tally.without_record += 1;
+            while let Some(passed) = expected.next_if(|next| next.k < row.k && next.intended <= row.intended)
+            {
+                tally.without_record += u64::from(passed.intended < until);
             }
             for i in 0..row.count {
                 match expected.next() {
@@ -642,7 +660,8 @@ impl Run {
             }
         }
         let rest = planned.into_iter().zip(arrives).filter(|(_, arrives)| *arrives);
-        tally.without_record += rest.map(|(rest, _)| rest.count() as u64).sum::<u64>();
+        let rest = rest.map(|(rest, _)| rest.filter(|due| due.intended < until).count() as u64);
+        tally.without_record += rest.sum::<u64>();
         tally.planned += tally.without_record;
         Ok(tally)
     }

@@ -5,6 +5,7 @@ use headway_base::dist::Law as _;
 use headway_stats::summary::{PlanKind, PlanLog, PlanPhase, PlanSummary};
 use headway_workload::arrivals::Trace;
 use headway_workload::plan::{Group, Source};
+use headway_workload::redact::clear;
 use headway_workload::users::Level;
 use headway_workload::{Plan, Shard};
 
@@ -81,7 +82,7 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
 /// A log as summaries show it.
 pub(crate) fn log(trace: &Trace) -> PlanLog {
     PlanLog {
-        file: trace.of.file.clone(),
+        file: clear(&trace.of.file),
         speed: trace.of.speed,
         arrivals: trace.arrivals,
         fingerprint: format!("{:016x}", trace.fingerprint),

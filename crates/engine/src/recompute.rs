@@ -10,6 +10,7 @@ use headway_records::{By, Limits, Merge, RunFolder, events_of, folder};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, ShardCoverage, Stall};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
+use headway_workload::redact::clear;
 use headway_workload::{Plan, Shard};
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub struct Told {
     pub reasons: Vec<FailureReasons>,
     /// What a merge found of the shards.
     pub shards: Vec<ShardCoverage>,
-    /// When the run was stopped before its plan had ended, from the plan's zero: a log that was closed in order does not tell.
+    /// When the run was stopped before its plan had ended, from the plan's zero: for logs whose end mark does not tell.
     pub stopped_at: Option<Nanos>,
 }
 
@@ -55,7 +56,8 @@ pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, tol
         Ok(())
     })?;
     let whole = merge.merged().truncated.is_empty() && events.is_empty();
-    let mut summary = recomputed.finish(told, whole);
+    let stopped_at = merge.stopped_at().or(told.stopped_at);
+    let mut summary = recomputed.finish(Told { stopped_at, ..told }, whole);
     if !whole {
         summary.verdict.findings.push(cut_short(log.parent().unwrap_or(log)));
     }
@@ -260,7 +262,7 @@ pub(crate) fn cut_short(folder: &Path) -> Finding {
     Finding {
         id: FindingId::LogCutShort,
         severity: Severity::Warning,
-        evidence: vec![Run::LogCutShort { folder: folder.display().to_string() }.into()],
+        evidence: vec![Run::LogCutShort { folder: clear(&folder.display().to_string()) }.into()],
         ..Finding::default()
     }
 }

@@ -76,7 +76,7 @@ pub fn replay(
         }
         collector.show(at);
         if last {
-            let collected = collector.finish(at);
+            let collected = collector.finish(at, None);
             return Ok(Some(collected.analysis.finish(facts)));
         }
         let due = begun + Duration::from_secs_f64(at.as_secs_f64() / speed);

@@ -4,6 +4,7 @@
 
 use hdrhistogram::Histogram;
 use headway_base::{Kind, Nanos, Outcome, Record};
+use headway_workload::redact::Cleared;
 use std::collections::BTreeMap;
 
 /// Significant digits of the response times: they are within 0.1 %.
@@ -57,7 +58,7 @@ pub struct ByLabel {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ended {
     /// The label.
-    pub label: String,
+    pub label: Cleared,
     /// Response times in nanoseconds of the requests that were sent, within 0.1 %; of one without a response, how long it was
     /// waited for.
     pub response: Histogram<u64>,
@@ -66,10 +67,10 @@ pub struct Ended {
 }
 
 impl Ended {
-    fn new(label: &str) -> Ended {
+    fn new(label: &Cleared) -> Ended {
         let response = Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, DIGITS);
         Ended {
-            label: label.to_owned(),
+            label: label.clone(),
             response: response.unwrap_or_else(|error| unreachable!("these bounds are right: {error}")),
             outcomes: BTreeMap::new(),
         }
@@ -86,8 +87,8 @@ impl Ended {
 
 impl ByLabel {
     /// None yet, of these labels.
-    pub fn new(labels: &[String]) -> ByLabel {
-        ByLabel { labels: labels.iter().map(|label| Ended::new(label)).collect() }
+    pub fn new(labels: &[Cleared]) -> ByLabel {
+        ByLabel { labels: labels.iter().map(Ended::new).collect() }
     }
 
     /// Counts one request; sessions and attempts, which are made of requests, are passed over.
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn two_that_are_merged_are_the_whole() {
-        let labels = ["a".to_owned(), "b".to_owned()];
+        let labels = ["a".into(), "b".into()];
         let (mut first, mut second, mut whole) =
             (ByLabel::new(&labels), ByLabel::new(&labels), ByLabel::new(&labels));
         for i in 0..5_000_i64 {
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_was_not_sent_counts_and_has_no_response_time() {
-        let mut seen = ByLabel::new(&["a".to_owned()]);
+        let mut seen = ByLabel::new(&["a".into()]);
         let unsent = Record::never_started(0, Nanos::ZERO, Nanos::from_secs(1), Outcome::LocalLimit);
         seen.record(&Record { count: 4, ..unsent });
         seen.record(&record(0, Nanos::from_secs(7_200), Outcome::Ok));

@@ -14,7 +14,7 @@ use headway_records::{RunFolder, RunLog};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{Finding, FindingId, PlanSummary, Severity};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
-use headway_workload::redact::{Cleared, Redactor};
+use headway_workload::redact::{Cleared, Redactor, clear};
 use headway_workload::{Limits, Plan, Shard};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ pub struct RunSpec {
     /// The plan as the summary shows it.
     pub shown: PlanSummary,
     /// Labels of the steps.
-    pub labels: Vec<String>,
+    pub labels: Vec<Cleared>,
     /// Bounds of the whole run.
     pub limits: Limits,
     /// Thresholds of its numbers. A shard keeps them for `merge`, and judges none: the run's percentiles are those of all records.
@@ -88,7 +88,7 @@ impl RunSpec {
             command: Cleared::default(),
             shown: plan_summary(&plan),
             plan,
-            labels: vec![STEP.to_owned()],
+            labels: vec![STEP.into()],
             limits: Limits {
                 connections,
                 max_wait: DEFAULT_TIMEOUT,
@@ -308,7 +308,7 @@ fn log_finding(error: &headway_records::Error, rows_lost: u64, rows_written: u64
         headway_records::Error::Write { source, .. } => source.to_string(),
         other => other.to_string(),
     };
-    let evidence = Run::LogLost { lost: rows_lost, written: rows_written, error: why };
+    let evidence = Run::LogLost { lost: rows_lost, written: rows_written, error: clear(&why) };
     Finding {
         id: FindingId::LogLost,
         severity: Severity::Warning,

@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn readers_see_what_has_ended_so_far_and_at_last_the_report() {
-        let labels = [LABEL.to_owned()];
+        let labels = [LABEL.into()];
         let mut watch =
             Watch::open(&Place::default(), Goal::Until(Nanos::from_secs(30)), &Control::default()).unwrap();
         let (url, shared) = (watch.url(), watch.shared.clone());
@@ -397,7 +397,7 @@ mod tests {
             metrics.1
         );
 
-        let whole = collector.finish(Nanos::from_secs(30)).analysis.finish(Facts::default());
+        let whole = collector.finish(Nanos::from_secs(30), None).analysis.finish(Facts::default());
         let waiting = {
             let url = url.clone();
             thread::spawn(move || get(&url, "/snapshot.json?after=999"))

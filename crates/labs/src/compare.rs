@@ -74,7 +74,7 @@ fn play(host: &Host, from: f64, seconds: f64, arrivals: u64, own: u64) -> Observ
     let (mut gaps, mut services) = (draws(arrivals, "lab-compare-gaps"), draws(own, "lab-compare-services"));
     let nanos = Nanos::from_secs_f64;
     let measured = nanos(WARMUP)..nanos(WARMUP + seconds);
-    let mut seen = Observing::new(&measured, &["request".to_owned()], &[]);
+    let mut seen = Observing::new(&measured, &["request".into()], &[]);
     let (mut at, mut free) = (0.0f64, 0.0f64);
     for k in 0.. {
         at += exponential(&mut gaps) / RATE;
@@ -136,7 +136,7 @@ fn in_a_row(host: &Host, from: f64, total: f64, seed: u64) -> [Told; 3] {
     let nothing = NotComputed::default();
     let two = Two {
         runs: [0, 1],
-        point: String::new(),
+        point: Default::default(),
         observed: [&runs[0], &runs[1]],
         not_computed: [&nothing, &nothing],
         same_arrivals: true,

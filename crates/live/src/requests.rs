@@ -139,7 +139,7 @@ impl Requests {
         let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
         // Nothing in it can be missing: the answer is never a refusal.
         let Ok(request) = self.script.render(&visit, &Memory::default()) else { return Ok(None) };
-        let name = || self.script.steps()[usize::from(step)].name().to_owned();
+        let name = || self.script.steps()[usize::from(step)].name().to_string();
         let origin = self.script.origin(step, &Memory::default());
         self.wire(&request, origin).map(Some).map_err(|error| RequestsError { step: name(), error })
     }
@@ -202,7 +202,7 @@ impl Requests {
         for (payload, step) in self.fixed.iter().zip(self.script.steps()) {
             protocol
                 .fits(payload.as_ref(), &settings)
-                .map_err(|error| RequestsError { step: step.name().to_owned(), error })?;
+                .map_err(|error| RequestsError { step: step.name().to_string(), error })?;
         }
         Ok(())
     }

@@ -5,9 +5,15 @@
 
 use arrow_ipc::convert::IpcSchemaEncoder;
 use arrow_ipc::writer::DictionaryTracker;
-use arrow_ipc::{Block, FooterBuilder, MessageHeader, MetadataVersion, root_as_message};
+use arrow_ipc::{
+    Block, FooterBuilder, KeyValue, KeyValueArgs, MessageHeader, MetadataVersion, root_as_footer_with_opts,
+    root_as_message,
+};
 use arrow_schema::Schema;
-use flatbuffers::FlatBufferBuilder;
+use flatbuffers::{FlatBufferBuilder, VerifierOptions};
+use headway_base::Nanos;
+
+use crate::metadata::STOPPED_AT_NS;
 
 /// The first bytes of an Arrow IPC file; the stream begins behind them.
 pub(crate) const HEAD: [u8; 8] = *b"ARROW1\0\0";
@@ -47,8 +53,8 @@ impl Places {
         }
     }
 
-    /// The footer and what follows it, of a log with that schema.
-    pub(crate) fn footer(&self, schema: &Schema) -> Vec<u8> {
+    /// The footer and what follows it, of a log with that schema, of a run that was stopped then if it was.
+    pub(crate) fn footer(&self, schema: &Schema, stopped_at: Option<Nanos>) -> Vec<u8> {
         let mut builder = FlatBufferBuilder::new();
         let dictionaries = builder.create_vector(&self.dictionaries);
         let batches = builder.create_vector(&self.batches);
@@ -57,11 +63,20 @@ impl Places {
         let schema = IpcSchemaEncoder::new()
             .with_dictionary_tracker(&mut tracker)
             .schema_to_fb_offset(&mut builder, schema);
+        let said = stopped_at.map(|at| {
+            let (key, value) =
+                (builder.create_string(STOPPED_AT_NS), builder.create_string(&at.0.to_string()));
+            let said = KeyValue::create(&mut builder, &KeyValueArgs { key: Some(key), value: Some(value) });
+            builder.create_vector(&[said])
+        });
         let mut footer = FooterBuilder::new(&mut builder);
         footer.add_version(MetadataVersion::V5);
         footer.add_schema(schema);
         footer.add_dictionaries(dictionaries);
         footer.add_recordBatches(batches);
+        if let Some(said) = said {
+            footer.add_custom_metadata(said);
+        }
         let footer = footer.finish();
         builder.finish(footer, None);
         let footer = builder.finished_data();
@@ -77,8 +92,17 @@ fn length_of_metadata(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((usize::try_from(length).ok()?, message))
 }
 
-/// Whether `trailer` ends a file whose footer and trailer have `length` bytes.
-pub(crate) fn ends(trailer: [u8; TRAILER], length: u64) -> bool {
+/// When the run of a log with that footer was stopped, if it says so.
+pub(crate) fn stopped_at(footer: &[u8]) -> Option<Nanos> {
+    let options =
+        VerifierOptions { max_apparent_size: footer.len() * 4 + (16 << 10), ..VerifierOptions::default() };
+    let footer = root_as_footer_with_opts(&options, footer).ok()?;
+    let said = footer.custom_metadata()?.iter().find(|said| said.key() == Some(STOPPED_AT_NS))?;
+    said.value()?.parse().ok().map(Nanos)
+}
+
+/// Length of the footer before `trailer`, if that is one.
+pub(crate) fn length(trailer: [u8; TRAILER]) -> Option<u64> {
     let footer = i32::from_le_bytes([trailer[0], trailer[1], trailer[2], trailer[3]]);
-    trailer[4..] == TAIL && u64::try_from(footer).is_ok_and(|footer| footer + TRAILER as u64 == length)
+    u64::try_from(footer).ok().filter(|_| trailer[4..] == TAIL)
 }

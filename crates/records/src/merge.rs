@@ -72,6 +72,9 @@ pub fn merge(logs: &[PathBuf], out: &Path, by: By, limits: Limits) -> Result<Mer
     while merge.next_block(&mut rows)? {
         log.append(&rows)?;
     }
+    if let Some(at) = merge.stopped_at() {
+        log.stopped(at);
+    }
     log.finish()?;
     Ok(merge.merged())
 }
@@ -99,6 +102,11 @@ impl<R: Row> NewLog<R> {
     /// [`Error::Write`]: the log is not complete then, and is of no use.
     pub fn append(&mut self, rows: &[R]) -> Result<(), Error> {
         self.writer.append(rows)
+    }
+
+    /// Notes that the run was stopped then, from the plan's zero.
+    pub fn stopped(&mut self, at: Nanos) {
+        self.writer.stopped(at);
     }
 
     /// Finishes the log and gives it its name.
@@ -134,6 +142,7 @@ pub struct Merge {
     /// The next row of each source that has one.
     heads: BinaryHeap<Reverse<(Ordered, usize)>>,
     merged: Merged,
+    stopped_at: Option<Nanos>,
 }
 
 /// A log that is sorted in passing, or a sorted run.
@@ -196,12 +205,15 @@ impl Merge {
             sources: Vec::new(),
             heads: BinaryHeap::new(),
             merged: Merged::default(),
+            stopped_at: None,
         };
+        let mut stops = Vec::with_capacity(logs.len());
         let mut runs = Runs::new(spill_folder, by, limits);
         for (number, path) in logs.iter().enumerate() {
             let reader = LogReader::open(path)?;
             let shift = first.admit(&reader)?;
             let shift = if Nanos(shift.0.abs()) <= limits.same_zero { Nanos::ZERO } else { shift };
+            stops.push(reader.stopped_at().map(|at| at + shift));
             let mut source = Source::new(reader, by, shift, ahead(logs, limits));
             if disordered.contains(path) {
                 runs.cut(&mut source)?;
@@ -213,6 +225,7 @@ impl Merge {
         }
         merge.sources.extend(runs.into_sources().map(|source| Branch { source, log: None }));
         merge.metadata = first.metadata;
+        merge.stopped_at = first_of_all(&stops);
         for at in 0..merge.sources.len() {
             let Branch { source, log } = &mut merge.sources[at];
             match source.pop()? {
@@ -226,6 +239,12 @@ impl Merge {
     /// The metadata of the first log that has any; the rows of all count from its zero.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// When the run was stopped, by the end marks of all logs: the first of these instants, since from then on a part of it was missing. None
+    /// where one of the logs does not say.
+    pub fn stopped_at(&self) -> Option<Nanos> {
+        self.stopped_at
     }
 
     /// The time by which the rows are sorted.
@@ -289,6 +308,11 @@ impl std::fmt::Debug for Merge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Merge").field("by", &self.by).field("merged", &self.merged).finish_non_exhaustive()
     }
+}
+
+/// The first of these instants, if all are known.
+pub(crate) fn first_of_all(stops: &[Option<Nanos>]) -> Option<Nanos> {
+    stops.iter().copied().collect::<Option<Vec<Nanos>>>()?.into_iter().min()
 }
 
 /// What the first of several logs says, which then holds for all.

@@ -23,5 +23,8 @@ pub const ZERO_UNIX_NS: &str = "headway.zero_unix_ns";
 pub const TRACES: &str = "headway.traces";
 /// `true` where the log has the column `stood_still_ns`: sockets were kept connecting.
 pub const STALLS: &str = "headway.stalls";
+/// When the run was stopped before its plan had ended, nanoseconds from the plan's zero, in decimal. It is known at the end of a log only, and
+/// stands with its end mark, among the metadata of the footer; in an export among those of the schema. Logs before 28 November 2026 have none.
+pub const STOPPED_AT_NS: &str = "headway.stopped_at_ns";
 /// The command line that made the log.
 pub const COMMAND: &str = "headway.command";

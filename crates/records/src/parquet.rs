@@ -16,8 +16,8 @@ use headway_base::{Nanos, Record, ResponseEvent};
 
 use crate::atomic_file::{PendingFile, folder_of};
 use crate::error::Error;
-use crate::merge::{First, Merge, Merged};
-use crate::metadata::{self, Metadata};
+use crate::merge::{First, Merge, Merged, first_of_all};
+use crate::metadata::{self, Metadata, STOPPED_AT_NS};
 use crate::reader::LogReader;
 use crate::schema::Row;
 use crate::shard_events::events_of;
@@ -43,7 +43,8 @@ pub fn to_parquet(logs: &[PathBuf], out: &Path, by: Option<By>, limits: Limits) 
     let mut merged = match by {
         Some(by) => {
             let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
-            let mut export = Writer::<Record>::new(file, merge.metadata(), out)?;
+            let mut export =
+                Writer::<Record>::new(file, &with_stop(merge.metadata(), merge.stopped_at()), out)?;
             let mut rows = Vec::new();
             while merge.next_block(&mut rows)? {
                 export.append(&rows)?;
@@ -98,7 +99,8 @@ fn append_all(logs: &[PathBuf], file: File, out: &Path) -> Result<Merged, Error>
     let readers: Vec<(LogReader, Nanos)> = readers
         .map(|reader| reader.and_then(|log| first.admit(&log).map(|shift| (log, shift))))
         .collect::<Result<_, _>>()?;
-    let mut export = Writer::<Record>::new(file, &first.metadata, out)?;
+    let stops: Vec<_> = readers.iter().map(|(log, shift)| log.stopped_at().map(|at| at + *shift)).collect();
+    let mut export = Writer::<Record>::new(file, &with_stop(&first.metadata, first_of_all(&stops)), out)?;
     for (mut reader, shift) in readers {
         while let Some(rows) = reader.next_batch()? {
             merged.rows += rows.len() as u64;
@@ -112,6 +114,12 @@ fn append_all(logs: &[PathBuf], file: File, out: &Path) -> Result<Merged, Error>
     }
     export.close()?;
     Ok(merged)
+}
+
+/// The metadata of an export, whose end has no mark.
+fn with_stop(metadata: &Metadata, stopped_at: Option<Nanos>) -> Metadata {
+    let said = stopped_at.map(|at| (STOPPED_AT_NS.to_owned(), at.0.to_string()));
+    metadata.clone().into_iter().chain(said).collect()
 }
 
 /// A Parquet file being written.

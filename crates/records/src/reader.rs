@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use headway_base::{Record, ResponseEvent};
+use headway_base::{Nanos, Record, ResponseEvent};
 
 use crate::Export;
 use crate::error::Error;
@@ -98,6 +98,17 @@ impl<R: Row> Reader<R> {
         match &self.source {
             Source::Stream(stream) => stream.ending(),
             Source::Export(export) => export.ending(),
+        }
+    }
+
+    /// When the run was stopped before its plan had ended, from the plan's zero: as its end mark says. None where it was not, where the log has no
+    /// end mark, and of logs that are older than this note.
+    pub fn stopped_at(&self) -> Option<Nanos> {
+        match &self.source {
+            Source::Stream(stream) => stream.stopped_at(),
+            Source::Export(_) => {
+                self.metadata.get(metadata::STOPPED_AT_NS).and_then(|at| at.parse().ok()).map(Nanos)
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
-use headway_base::{Record, ResponseEvent};
+use headway_base::{Nanos, Record, ResponseEvent};
 
 use crate::error::Error;
 use crate::folder::{RunFolder, events_beside};
@@ -84,6 +84,12 @@ impl RunLog {
     pub fn flush(&mut self) -> Result<(), Error> {
         let events = self.events.as_mut().map_or(Ok(()), EventWriter::flush);
         events.and(self.records.flush())
+    }
+
+    /// Notes that the run was stopped then, from the plan's zero: the end marks will say so.
+    pub fn stopped(&mut self, at: Nanos) {
+        self.records.stopped(at);
+        self.events.iter_mut().for_each(|events| events.stopped(at));
     }
 
     /// Ends both tables, and waits until the device has them.

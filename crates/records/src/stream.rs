@@ -20,6 +20,7 @@ use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
 use arrow_ipc::{Endianness, Message, MessageHeader, MetadataVersion, root_as_message_with_opts};
 use arrow_schema::{Schema, SchemaRef};
 use flatbuffers::VerifierOptions;
+use headway_base::Nanos;
 
 use crate::error::Error;
 use crate::footer;
@@ -39,6 +40,9 @@ pub enum Ending {
 }
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// Bytes of the longest footer that is read: of some two million batches.
+const LONGEST_FOOTER: u64 = 64 << 20;
 
 /// Words that a dictionary may have. Its keys have 8 bits; more words than these are of no use.
 const WORDS_MAX: usize = 256;
@@ -63,6 +67,8 @@ pub(crate) struct Stream {
     head: Option<Head>,
     dictionaries: HashMap<i64, ArrayRef>,
     ending: Option<Ending>,
+    /// When the run was stopped, by the footer.
+    stopped_at: Option<Nanos>,
 }
 
 struct Head {
@@ -101,11 +107,13 @@ impl Stream {
             head: None,
             dictionaries: HashMap::new(),
             ending: None,
+            stopped_at: None,
         };
         if (1..magic.len()).contains(&got) && footer::HEAD.starts_with(&magic[..got]) {
             stream.ending = Some(Ending::Truncated { at: 0, bytes_left_over: length });
             return Ok(stream);
         }
+        stream.stopped_at = stream.said_at_the_end()?;
         stream.bytes.seek(SeekFrom::Start(begins)).map_err(io)?;
         if let Some(frame) = stream.next_frame()? {
             let head = read_head(&frame.metadata, is_known).map_err(|why| Error::not_a_log(path, why))?;
@@ -122,6 +130,43 @@ impl Stream {
 
     pub(crate) fn ending(&self) -> Option<Ending> {
         self.ending
+    }
+
+    /// When the run was stopped, if the log says so with its end mark.
+    pub(crate) fn stopped_at(&self) -> Option<Nanos> {
+        self.stopped_at
+    }
+
+    /// What the footer says of the end of the run, where there is a footer.
+    fn said_at_the_end(&mut self) -> Result<Option<Nanos>, Error> {
+        let behind_the_head = self.length.saturating_sub(self.begins);
+        if self.begins == 0 || behind_the_head < footer::TRAILER as u64 {
+            return Ok(None);
+        }
+        let trailer = self.trailer()?;
+        let Some(footer) = footer::length(trailer).filter(|&footer| footer <= LONGEST_FOOTER) else {
+            return Ok(None);
+        };
+        let back = footer + footer::TRAILER as u64;
+        if back > behind_the_head {
+            return Ok(None);
+        }
+        self.seek(SeekFrom::End(-(back as i64)))?;
+        let mut bytes = vec![0; footer as usize];
+        self.read(&mut bytes)?;
+        Ok(footer::stopped_at(&bytes))
+    }
+
+    fn trailer(&mut self) -> Result<[u8; footer::TRAILER], Error> {
+        let mut trailer = [0; footer::TRAILER];
+        self.seek(SeekFrom::End(-(footer::TRAILER as i64)))?;
+        self.read(&mut trailer)?;
+        Ok(trailer)
+    }
+
+    fn seek(&mut self, to: SeekFrom) -> Result<(), Error> {
+        let sought = self.bytes.seek(to);
+        sought.map(drop).map_err(|source| Error::io(&self.path, "read the log", source))
     }
 
     /// Where the message of the last batch began, in bytes from the start of the file.
@@ -243,11 +288,7 @@ impl Stream {
         if length < footer::TRAILER as u64 {
             return Ok(false);
         }
-        let mut trailer = [0; footer::TRAILER];
-        let sought = self.bytes.seek(SeekFrom::End(-(footer::TRAILER as i64)));
-        sought.map_err(|source| Error::io(&self.path, "read the log", source))?;
-        self.read(&mut trailer)?;
-        Ok(footer::ends(trailer, length))
+        Ok(footer::length(self.trailer()?).is_some_and(|footer| footer + footer::TRAILER as u64 == length))
     }
 
     fn take_body(&mut self, frame: &Frame) -> Result<Buffer, Error> {

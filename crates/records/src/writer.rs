@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::ArrowError;
-use headway_base::{Record, ResponseEvent};
+use headway_base::{Nanos, Record, ResponseEvent};
 
 use crate::error::Error;
 use crate::footer::{HEAD, Places};
@@ -90,6 +90,8 @@ pub struct Writer<R: Row> {
     /// Whether a piece of a batch stands behind them that could not be cut off.
     dirty: bool,
     finished: bool,
+    /// When the run was stopped, if it was.
+    stopped_at: Option<Nanos>,
     /// Whether it has a name that others may take from it: files that only this process knows have none.
     named: bool,
     /// What others did to it, in words; nothing is written any more then.
@@ -134,6 +136,7 @@ impl<R: Row> Writer<R> {
             places: Places::default(),
             dirty: false,
             finished: false,
+            stopped_at: None,
             named: false,
             disturbed: None,
             rows_written: 0,
@@ -192,6 +195,11 @@ impl<R: Row> Writer<R> {
         }
     }
 
+    /// Notes that the run was stopped then, from the plan's zero: the end mark will say so. Requests due later are not to be looked for.
+    pub fn stopped(&mut self, at: Nanos) {
+        self.stopped_at = Some(at);
+    }
+
     /// Flushes, writes end mark and footer, and waits until the device has everything; a disk that reports its errors late
     /// reports them here. Rows appended afterwards are lost.
     ///
@@ -241,7 +249,7 @@ impl<R: Row> Writer<R> {
         }
         let flushed = self.flush();
         let marked = self.stream.finish().map_err(io::Error::other).and_then(|()| {
-            let footer = self.places.footer(self.table.schema());
+            let footer = self.places.footer(self.table.schema(), self.stopped_at);
             self.stream.get_mut().extend(footer);
             self.put()
         });

@@ -1,7 +1,7 @@
 //! Text that has passed the gate.
 
 use serde::{Deserialize, Serialize};
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::ops::Deref;
 
@@ -26,9 +26,26 @@ use std::ops::Deref;
 #[serde(transparent)]
 pub struct Cleared(String);
 
+/// A text past the gate that knows names of secrets, and no values: for paths, for what other tools wrote, and for what was made of documents
+/// that were read back. Where values are known, a [`Redactor`](crate::Redactor) that has them is the gate.
+pub fn clear(text: &str) -> Cleared {
+    crate::Redactor::default().clear(text)
+}
+
 impl Cleared {
     pub(crate) fn passed(text: impl Into<String>) -> Cleared {
         Cleared(text.into())
+    }
+
+    /// This text, followed by words of this program's own.
+    #[must_use = "the text itself stays as it was"]
+    pub fn and(&self, words: &'static str) -> Cleared {
+        Cleared(format!("{}{words}", self.0))
+    }
+
+    /// These texts, one after the other.
+    pub fn concat(texts: &[Cleared]) -> Cleared {
+        Cleared(texts.iter().map(Cleared::as_str).collect())
     }
 
     /// The text.
@@ -44,10 +61,23 @@ impl From<&'static str> for Cleared {
     }
 }
 
+/// A number of this program's own.
+impl From<usize> for Cleared {
+    fn from(number: usize) -> Cleared {
+        Cleared(number.to_string())
+    }
+}
+
 impl Deref for Cleared {
     type Target = str;
 
     fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Cleared {
+    fn as_ref(&self) -> &str {
         &self.0
     }
 }
@@ -76,9 +106,39 @@ impl From<Cleared> for String {
     }
 }
 
+impl From<&Cleared> for String {
+    fn from(cleared: &Cleared) -> String {
+        cleared.0.clone()
+    }
+}
+
+impl From<Cleared> for Cow<'_, str> {
+    fn from(cleared: Cleared) -> Self {
+        Cow::Owned(cleared.0)
+    }
+}
+
 impl PartialEq<str> for Cleared {
     fn eq(&self, other: &str) -> bool {
         self.0 == other
+    }
+}
+
+impl PartialEq<String> for Cleared {
+    fn eq(&self, other: &String) -> bool {
+        self.0 == *other
+    }
+}
+
+impl PartialEq<Cleared> for String {
+    fn eq(&self, other: &Cleared) -> bool {
+        *self == other.0
+    }
+}
+
+impl PartialEq<Cleared> for str {
+    fn eq(&self, other: &Cleared) -> bool {
+        *self == other.0
     }
 }
 

@@ -16,7 +16,7 @@ mod urls;
 mod values;
 mod views;
 
-pub use cleared::Cleared;
+pub use cleared::{Cleared, clear};
 pub use names::{Place, SecretNames};
 
 use std::borrow::Cow;
@@ -127,9 +127,21 @@ impl Redactor {
     /// User and password of Basic credentials.
     fn know_basic(&mut self, word: &str) {
         let pair = values::from_base64(word);
-        if let Some((user, password)) = pair.as_deref().and_then(|pair| pair.split_once(':')) {
-            self.know(user);
+        if let Some(pair) = pair.as_deref().filter(|pair| pair.contains(':')) {
+            self.know_credentials(pair);
+        }
+    }
+
+    /// Hides, from now on, `user:password` and the password. A name of letters alone is hidden in its URL and nowhere else, for it may be
+    /// any word of a sentence; another may be a token, and is hidden everywhere.
+    fn know_credentials(&mut self, pair: &str) {
+        let (user, password) = pair.split_once(':').unwrap_or((pair, ""));
+        if !password.is_empty() {
+            self.know(pair);
             self.know(password);
+        }
+        if user.chars().any(|c| !c.is_alphabetic()) {
+            self.know(user);
         }
     }
 
@@ -141,11 +153,14 @@ impl Redactor {
             self.know(&fragment[range]);
         }
         for range in urls::whole(sent, &self.names) {
+            let is_of_user = sent[range.end..].starts_with('@');
             let value = &sent[range];
-            // Of `user:password` each is one.
-            for part in std::iter::once(value).chain(value.split(':')) {
-                self.know(part);
-                self.know(&urls::decoded(part));
+            for text in [value, &urls::decoded(value)] {
+                if is_of_user {
+                    self.know_credentials(text);
+                } else {
+                    text.split(':').chain([text]).for_each(|part| self.know(part));
+                }
             }
         }
     }

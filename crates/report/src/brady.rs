@@ -81,7 +81,7 @@ fn row(column: &Column, table: Table, cov: bool) -> Vec<String> {
         false => column.vmr.unwrap_or(0.0) * unit,
     };
     let mut cells = vec![
-        column.label.clone(),
+        column.label.to_string(),
         column.n.to_string(),
         real(column.rate),
         whole(column.median),

@@ -107,7 +107,7 @@ fn threshold(threshold: &ThresholdResult) -> Case {
         ThresholdOutcome::Inconclusive => Came::Skipped,
         ThresholdOutcome::NotJudged => Came::Failed("not-judged"),
     };
-    Case { name: threshold.text.clone(), result, text: thresholds::sentence(threshold) }
+    Case { name: threshold.text.to_string(), result, text: thresholds::sentence(threshold) }
 }
 
 fn rule(rule: &RuleResult) -> Case {

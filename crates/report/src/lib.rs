@@ -34,6 +34,7 @@ pub mod words;
 pub use json::{ReadError, parse};
 pub use requests::{Origin, Requests};
 
+use headway_redact::Cleared;
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
 use headway_stats::search::Searched;
@@ -52,13 +53,13 @@ pub struct Style {
     /// Whether the terminal shows a histogram of the response times.
     pub histogram: bool,
     /// The exact command that repeats the run; if none, the summary's own command.
-    pub repeat: Option<String>,
+    pub repeat: Option<Cleared>,
     /// Where the run's files are.
-    pub folder: Option<String>,
+    pub folder: Option<Cleared>,
     /// The command to type next; if none, the one that shows more of the same.
-    pub next: Option<String>,
+    pub next: Option<Cleared>,
     /// More lines for the end of a report, each a name and a text (`report`, `thresholds`, ...).
-    pub notes: Vec<(String, String)>,
+    pub notes: Vec<(Cleared, Cleared)>,
 }
 
 /// What an output can be made of.

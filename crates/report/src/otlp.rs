@@ -158,7 +158,7 @@ mod tests {
             outcomes: [("ok".to_owned(), 12)].into(),
             ..LabelSummary::default()
         };
-        let summary = Summary { by_label: [("list".to_owned(), of)].into(), ..Summary::default() };
+        let summary = Summary { by_label: [("list".into(), of)].into(), ..Summary::default() };
         let resource = [("service.name".to_owned(), "headway".to_owned())];
         let bytes = request(&summary, &resource, Stretch { from: 5, to: 7 });
         let read = ExportMetricsServiceRequest::decode(&bytes[..]).unwrap();

@@ -3,15 +3,16 @@
 //! Deliberately absent: reading the log and opening files, which the caller does.
 
 use headway_base::Record;
+use headway_redact::Cleared;
 use std::io::{Result, Write};
 
 /// Where requests come from.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// The run's name.
-    pub name: String,
+    pub name: Cleared,
     /// Labels of the steps, by index.
-    pub labels: Vec<String>,
+    pub labels: Vec<Cleared>,
     /// The instant that stamps count from, in nanoseconds since the Unix epoch; none where unknown or simulated.
     pub zero_unix_ns: Option<i128>,
 }
@@ -19,7 +20,7 @@ pub struct Origin {
 impl Origin {
     /// The label of that step; empty where it has none.
     pub fn label(&self, step: u16) -> &str {
-        self.labels.get(usize::from(step)).map_or("", String::as_str)
+        self.labels.get(usize::from(step)).map_or("", Cleared::as_str)
     }
 }
 

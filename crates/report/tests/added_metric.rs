@@ -36,7 +36,7 @@ static COUNTED: [Definition; 1] = [Definition { name: "counted", taken: Taken::S
 
 const N: u64 = 4_000;
 
-fn labels() -> Vec<String> {
+fn labels() -> Vec<headway_redact::Cleared> {
     vec!["a".into(), "b".into()]
 }
 
@@ -91,7 +91,7 @@ fn compared(base: &Observed, other: &Observed, conditions: &[Condition]) -> Comp
     let nothing = NotComputed::default();
     let pair = Two {
         runs: [0, 1],
-        point: String::new(),
+        point: Default::default(),
         observed: [base, other],
         not_computed: [&nothing, &nothing],
         same_arrivals: false,
@@ -100,7 +100,7 @@ fn compared(base: &Observed, other: &Observed, conditions: &[Condition]) -> Comp
         obstacles: Vec::new(),
         differs: Vec::new(),
     };
-    let run = |name: &str| Compared { name: name.into(), ..Compared::default() };
+    let run = |name: &'static str| Compared { name: name.into(), ..Compared::default() };
     compare(vec![run("old"), run("new")], vec![pair], conditions)
 }
 

@@ -9,6 +9,7 @@ mod formats;
 mod live_view;
 mod samples;
 
+use headway_redact::clear;
 use headway_report::{ALL, Material, Style, find, of_extension, parse};
 use headway_stats::Summary;
 use headway_stats::summary::{LabelRow, LabelSummary, MeanParts, Percentile, Why};
@@ -96,8 +97,8 @@ fn every_output_shows_every_sample_and_always_alike() {
         details: true,
         width: Some(100),
         repeat: Some("headway run x".into()),
-        folder: Some("\x1b[2J".repeat(40)),
-        notes: vec![("thresholds with a long name".into(), "p(99) < 100ms ".repeat(20))],
+        folder: Some(clear(&"\x1b[2J".repeat(40))),
+        notes: vec![("thresholds with a long name".into(), clear(&"p(99) < 100ms ".repeat(20)))],
         next: Some("headway merge x".into()),
     };
     for (name, make) in samples::ALL {
@@ -252,7 +253,7 @@ fn each_footnote_has_a_mark_of_its_own() {
 fn the_terminal_keeps_to_80_columns_of_safe_text() {
     for (name, make) in samples::ALL {
         for colour in [false, true] {
-            let style = Style { colour, folder: Some("\x1b]0;title\x07".repeat(30)), ..style() };
+            let style = Style { colour, folder: Some(clear(&"\x1b]0;title\x07".repeat(30))), ..style() };
             let shown = text("terminal", &make(), &style);
             assert_eq!(shown.contains('\x1b'), colour, "{name}");
             let plain = uncoloured(&shown);
@@ -395,7 +396,7 @@ fn the_terminal_cuts_no_kind_of_a_part() {
     let mut summary = samples::balanced();
     let kind = "least-connections of 3 drawn at random, by weights, of what was known 250 ms before";
     for (i, part) in summary.simulation.as_mut().expect("a model").parts.iter_mut().enumerate() {
-        part.name = format!("{}-{i}", "routers-of-the-second-zone".repeat(3));
+        part.name = clear(&format!("{}-{i}", "routers-of-the-second-zone".repeat(3)));
         part.kind = format!("balancer {kind}");
         (part.copies, part.requests, part.number) = (1_000_000, u64::MAX, 1e9);
     }
@@ -519,7 +520,7 @@ fn steps_over_the_run_stand_on_the_page_and_the_six_with_most_requests_are_drawn
     summary.by_label = (1..=8)
         .map(|i: u64| {
             let series = vec![row(0, 4 * i, i / 8 * 8), row(1, 0, 0)];
-            (format!("step <{i}>"), LabelSummary { n: 4 * i, series, ..LabelSummary::default() })
+            (clear(&format!("step <{i}>")), LabelSummary { n: 4 * i, series, ..LabelSummary::default() })
         })
         .collect();
     let page = text("html", &summary, &style());

@@ -4,6 +4,7 @@
 #[path = "samples/studies.rs"]
 mod studies;
 
+use headway_redact::clear;
 use headway_report::json::document as json;
 use headway_report::study::parse;
 use headway_report::{Style, find};
@@ -43,7 +44,7 @@ fn beside(mut study: Study, name: &str) -> Study {
     for (i, (own, point)) in own.iter().zip(&study.points).enumerate() {
         pairs.push(Two {
             runs: [0, 1],
-            point: point.values.join(" "),
+            point: clear(&point.values.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(" ")),
             observed: [&base, own],
             not_computed: [&nothing, &nothing],
             same_arrivals: false,
@@ -59,7 +60,7 @@ fn beside(mut study: Study, name: &str) -> Study {
         value: -0.25 * f64::ln(1.0 - p),
         lower_bound: false,
     });
-    let run = Compared { name: name.into(), curve: curve.collect(), ..Compared::default() };
+    let run = Compared { name: clear(name), curve: curve.collect(), ..Compared::default() };
     let model = Compared { name: "simulated".into(), ..Compared::default() };
     study.beside = Some(compare(vec![run, model], pairs, &[]));
     study
@@ -89,7 +90,7 @@ fn json_reads_back_equal_and_other_documents_are_refused() {
 fn the_terminal_keeps_to_80_columns_of_safe_text() {
     for (name, make) in STUDIES {
         for colour in [false, true] {
-            let folder = Some("\x1b]0;title\x07".repeat(30));
+            let folder = Some(clear(&"\x1b]0;title\x07".repeat(30)));
             let text = shown(&make(), &Style { colour, folder, ..style() });
             assert_eq!(text.contains('\x1b'), colour, "{name}");
             let mut plain = String::new();
@@ -174,7 +175,7 @@ fn the_words_of_a_verdict_are_never_cut() {
         let text = |of: &str| format!("p(99, phase '{}')<3s{of}", "long-".repeat(if long { 30 } else { 1 }));
         for (i, point) in study.points.iter_mut().enumerate() {
             let one = |at: usize| ThresholdResult {
-                text: text(["", " and more"][at]),
+                text: clear(&text(["", " and more"][at])),
                 outcome: outcomes[(i + at) % 4],
                 ..judged.clone()
             };

@@ -18,7 +18,7 @@ fn main() {
     let (seconds, rate) = (3_000, 500.0);
     let rows = rows(labels, users, rate, seconds);
     let setup = Setup {
-        labels: (0..labels).map(|i| format!("label {i}")).collect(),
+        labels: (0..labels).map(|i| headway_redact::clear(&format!("label {i}"))).collect(),
         sources: 1,
         measured: Nanos::ZERO..Nanos::from_secs(seconds),
         workload: Workload::Foreign,

@@ -18,7 +18,7 @@ fn main() {
     let batches = traffic(rate, seconds, sources, labels);
     let requests: usize = batches.iter().map(|b| b.records.len()).sum();
     let mut analysis = Analysis::new(Setup {
-        labels: (0..labels).map(|i| format!("step {i}")).collect(),
+        labels: (0..labels).map(|i| headway_redact::clear(&format!("step {i}"))).collect(),
         sources: usize::from(sources),
         measured: Nanos::ZERO..Nanos::from_secs(seconds),
         workload: Workload::Open,

@@ -18,6 +18,7 @@ use crate::streams::Streams;
 use crate::summary::{Arrivals, HeadwayCurve, Intended, KsPair, LabelArrivals, NotComputed, Why};
 use crate::windows::WindowsResult;
 use headway_base::Nanos;
+use headway_redact::Cleared;
 use std::collections::BTreeMap;
 
 /// Everything the verdict needs of the arrivals, beside the document's block.
@@ -55,7 +56,7 @@ pub(crate) fn arrivals_result(
     kept: &ArrivalsKept,
     streams: &Streams,
     plan: Option<&PlanLaw>,
-    labels: &[String],
+    labels: &[Cleared],
     until: Nanos,
     not_computed: &mut NotComputed,
 ) -> ArrivalsResult {
@@ -251,7 +252,7 @@ fn distances(
     pair
 }
 
-fn by_label(kept: &ArrivalsKept, whole: &Arrivals, labels: &[String]) -> BTreeMap<String, LabelArrivals> {
+fn by_label(kept: &ArrivalsKept, whole: &Arrivals, labels: &[Cleared]) -> BTreeMap<Cleared, LabelArrivals> {
     // With one label there is nothing to tell apart: its headways are those of the whole.
     if let [only] = labels {
         let label = LabelArrivals {

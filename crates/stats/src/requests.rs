@@ -15,6 +15,7 @@ use crate::summary::{Failure, LabelSummary, ResponseKind, Spread};
 use crate::time_split::TimeSplitKept;
 use headway_base::status::REDIRECTS;
 use headway_base::{Nanos, Outcome, Record, Trigger};
+use headway_redact::Cleared;
 use std::collections::BTreeMap;
 
 /// What is kept of the requests that ended and were due in the measured phase.
@@ -293,7 +294,7 @@ impl Requests {
     }
 
     /// How requests failed, the most frequent first; `labels` are those of the steps.
-    pub fn failures_by_kind(&self, labels: &[String]) -> Vec<Failure> {
+    pub fn failures_by_kind(&self, labels: &[Cleared]) -> Vec<Failure> {
         let failure = |(&(outcome, status, step), &n): (&(u8, u16, Option<u16>), &u64)| Failure {
             outcome: Outcome::ALL[usize::from(outcome)].name().to_owned(),
             status: (status > 0).then_some(status),

@@ -14,6 +14,7 @@ use crate::responses::{Sample, Strata};
 use crate::setup::{SessionAsked, Setup, Workload};
 use crate::summary::{Held, NotComputed, Sessions, Why};
 use headway_base::{Nanos, Outcome, Record, Trigger};
+use headway_redact::Cleared;
 use std::collections::HashMap;
 
 #[derive(Clone, Debug)]
@@ -214,7 +215,7 @@ impl SessionsKept {
     /// The block. Fixed work has no end but its last answer: `until`. What was asked for is not told where `unasked` says why.
     pub fn summary(
         &self,
-        labels: &[String],
+        labels: &[Cleared],
         until: Nanos,
         filled: usize,
         unasked: Option<Why>,

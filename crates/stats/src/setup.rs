@@ -145,7 +145,7 @@ pub struct SessionAsked {
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Labels of the steps; `step` of a record is an index into it.
-    pub labels: Vec<String>,
+    pub labels: Vec<Cleared>,
     /// Number of sources (workers) that will send batches.
     pub sources: usize,
     /// The measured phase: from the end of warm-up to the plan's end, by `arrived`.

@@ -7,6 +7,7 @@ use crate::output::{self, Shown};
 use crate::progress::Bar;
 use crate::repeat;
 use crate::repeat::Typed;
+use crate::said::{self, say};
 use crate::settings::{Output, RunSettings, Subject, new_seed, outputs_fit, reports_fit};
 use crate::usage;
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -22,8 +23,7 @@ use headway_report::{Document, Material, Style, words};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
 use headway_stats::summary::LoadVerdict;
-use headway_workload::redact::Cleared;
-use std::io::{self, Write as _};
+use headway_workload::redact::{Cleared, clear};
 
 /// Rounds of a live comparison by default.
 const ROUNDS: u64 = 10;
@@ -89,7 +89,11 @@ struct Lines {
 impl Going for Lines {
     fn begins(&mut self, round: u64, name: &str) {
         if !self.quiet {
-            let _ = write!(io::stderr(), "headway: round {} of {}, {name}: ", round + 1, self.rounds);
+            said::piece(&said::cleared(&format!(
+                "headway: round {} of {}, {name}: ",
+                round + 1,
+                self.rounds
+            )));
         }
     }
 
@@ -98,16 +102,17 @@ impl Going for Lines {
             return;
         }
         let word = words::load(summary).word;
-        let _ = match summary.verdict.load {
+        let text = match summary.verdict.load {
             // What keeps the load from being sent is the same in the rounds to come: it is said while they can still be stopped.
             Some(LoadVerdict::Invalid) if summary.is_another_load() => {
                 let why = words::reasons(summary).into_iter().next();
                 let next = why.as_ref().and_then(|why| why.next.as_deref()).unwrap_or_default();
                 let text = why.as_ref().map_or("", |why| why.text.as_str());
-                writeln!(io::stderr(), "{word}, the round is left out: {text} {next}")
+                format!("{word}, the round is left out: {text} {next}")
             }
-            _ => writeln!(io::stderr(), "{word}"),
+            _ => word.to_owned(),
         };
+        said::bare(&said::cleared(&text));
     }
 }
 
@@ -125,20 +130,20 @@ fn live(args: &CompareArgs, words: &Typed) -> Result<(Comparison, bool), Failure
     let steps = &first.spec.labels;
     for condition in &args.demands.fail_if {
         if let Some(step) = condition.step.as_ref().filter(|step| !steps.contains(step)) {
-            let known = steps.join(", ");
+            let known = steps.iter().map(Cleared::as_str).collect::<Vec<_>>().join(", ");
             return Err(Failure::usage(anyhow!(
                 "--fail-if '{}': there is no step '{step}' (steps: {known})",
                 condition.text
             )));
         }
     }
-    let mut shown: Vec<String> = settings.iter().map(|of| of.live.shown_target.to_string()).collect();
+    let mut shown: Vec<Cleared> = settings.iter().map(|of| of.live.shown_target.clone()).collect();
     for i in 1..shown.len() {
         if shown[..i].contains(&shown[i]) {
-            shown[i] = format!("{} ({})", shown[i], i + 1);
+            shown[i] = clear(&format!("{} ({})", shown[i], i + 1));
         }
     }
-    let contender = |(of, name): (&RunSettings, String)| Contender {
+    let contender = |(of, name): (&RunSettings, Cleared)| Contender {
         name,
         target: Some(of.live.shown_target.clone()),
         backend: Backend::Live(Box::new(of.live.clone())),
@@ -157,16 +162,11 @@ fn live(args: &CompareArgs, words: &Typed) -> Result<(Comparison, bool), Failure
         command: repeat::command(words, seed),
     };
     if !args.quiet {
-        let _ = writeln!(
-            io::stderr(),
-            "headway: {}, {} rounds of {} targets, seed {seed}",
-            first.load.headline,
-            rounds_asked,
-            settings.len()
-        );
+        say!("{}, {} rounds of {} targets, seed {seed}", first.load.headline, rounds_asked, settings.len());
     }
     let control = Control::default();
     interrupt::steer(&control)?;
+    settings.iter().for_each(|of| said::also(&of.live.redactor));
     let mut lines = Lines { rounds: rounds_asked, quiet: args.quiet };
     let played = rounds(&spec, &control, &mut lines);
     let played = played.map_err(|error| Failure::from(error).hiding(&first.live.redactor))?;
@@ -230,7 +230,7 @@ impl Baseline<'_> {
         let name =
             path.file_name().map_or_else(|| "baseline".into(), |name| name.to_string_lossy().into_owned());
         let conditions = &args.demands.fail_if;
-        let loaded = Loaded::open(path, name, conditions, &mut ())
+        let loaded = Loaded::open(path, clear(&name), conditions, &mut ())
             .map_err(anyhow::Error::from)
             .context("--baseline")?;
         if loaded.run.is_another_load {
@@ -243,7 +243,7 @@ impl Baseline<'_> {
         let differ = loaded.recorded.as_ref().map(|before| differences(before, &own)).unwrap_or_default();
         let other: Vec<String> = differ
             .into_iter()
-            .filter(|d| !args.demands.across.contains(&d.what))
+            .filter(|d| !args.demands.across.iter().any(|own| d.what == **own))
             .map(|d| format!("{} ({} there, {} here)", d.what, d.base, d.other))
             .collect();
         if !other.is_empty() {
@@ -264,7 +264,8 @@ impl Baseline<'_> {
             .file_name()
             .map_or_else(|| "this run".into(), |name| name.to_string_lossy().into_owned());
         let conditions = &self.args.demands.fail_if;
-        let own = Loaded::open(folder.path(), name, conditions, &mut ()).map_err(anyhow::Error::from)?;
+        let own =
+            Loaded::open(folder.path(), clear(&name), conditions, &mut ()).map_err(anyhow::Error::from)?;
         let comparison = compare_loaded(&[self.loaded, own], &spec(&self.args.demands, Cleared::default()))?;
         if !quiet {
             let text = render("terminal", &comparison);

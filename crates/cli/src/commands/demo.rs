@@ -5,6 +5,7 @@ use crate::args::{Args, Command, DemoArgs, RunArgs};
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::repeat::Typed;
+use crate::said::say;
 use crate::settings::RunSettings;
 use anyhow::anyhow;
 use clap::Parser as _;
@@ -14,7 +15,8 @@ use headway_live::serve::{Server, Settings};
 use headway_live::{Address, Control};
 use headway_stats::Summary;
 use headway_stats::summary::LoadVerdict;
-use std::io::{self, IsTerminal as _, Write as _};
+use headway_workload::redact::{Cleared, clear};
+use std::io::{self, IsTerminal as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 
@@ -72,13 +74,13 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
 fn await_enter(url: &str) {
     // Without a handler of its own Ctrl-C still ends the process.
     let _ = interrupt::end();
-    let _ = writeln!(io::stderr(), "headway: the target stays at {url} until you press Enter");
+    say!("the target stays at {url} until you press Enter");
     let _ = io::stdin().read_line(&mut String::new());
 }
 
 /// What the newcomer reads below the report: what a busy machine did to it, the truth it can be held against, what to try next.
 fn notes(summary: &Summary, rho: f64, url: &str) -> Notes {
-    let note = |name: &str, text: String| (name.to_owned(), text);
+    let note = |name: &'static str, text: String| (Cleared::from(name), clear(&text));
     let truth = if rho < 1.0 {
         let mean_ms = SERVICE.as_secs_f64() * 1e3 / (1.0 - rho);
         format!(

@@ -5,13 +5,13 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{colour, print, put};
 use crate::repeat::Typed;
+use crate::said::{self, say};
 use crate::settings::{RunSettings, new_seed, waiting};
 use anyhow::anyhow;
 use headway_engine::doctor::{MEASURED, examine};
 use headway_live::Control;
 use headway_report::Style;
 use headway_stats::doctor::Fitness;
-use std::io::{self, IsTerminal as _, Write as _};
 
 pub(super) fn doctor(args: &DoctorArgs, words: &Typed) -> Result<u8, Failure> {
     let output = &args.run.output;
@@ -30,8 +30,8 @@ pub(super) fn doctor(args: &DoctorArgs, words: &Typed) -> Result<u8, Failure> {
     let control = Control::default();
     interrupt::steer(&control)?;
     let printed = wanted.iter().any(crate::args::Wanted::is_printed);
-    if !output.quiet && io::stderr().is_terminal() {
-        let _ = writeln!(io::stderr(), "headway: measuring this machine for {MEASURED}");
+    if !output.quiet && said::is_seen() {
+        say!("measuring this machine for {MEASURED}");
     }
     let run = settings.as_ref().map(|settings| (&settings.spec, &settings.live));
     let diagnosis =

@@ -3,6 +3,7 @@
 use crate::args::{Args, Command, MergeArgs, SimArgs};
 use crate::exit::{self, FAILED, Failure, INCOMPLETE, INTERRUPTED};
 use crate::output::{self, Shown, complain, deliver, render, study_folder};
+use crate::said::say;
 use crate::settings::{Output, Subject, outputs_fit, reports_fit, study_of_part};
 use crate::{interrupt, progress, usage};
 use anyhow::{Context as _, anyhow};
@@ -15,7 +16,6 @@ use headway_engine::{Control, run_folder, show_percentiles};
 use headway_live::clock;
 use headway_records::folder::RECORDS;
 use headway_report::format::{count, plural};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -183,9 +183,8 @@ fn wait(args: &MergeArgs, destination: &Destination, control: &Control) -> Resul
     let mut standing = watch.look(clock::unix_now()).map_err(failure)?;
     if !args.wait {
         if standing.alive > 0 && !args.output.quiet {
-            let _ = writeln!(
-                std::io::stderr(),
-                "headway: {} of {} still running: what they have left so far is merged; --wait waits for them",
+            say!(
+                "{} of {} still running: what they have left so far is merged; --wait waits for them",
                 standing.alive,
                 plural(u64::from(standing.shards), "shard"),
             );
@@ -227,7 +226,7 @@ fn study(args: &MergeArgs, parts: &Parts, interrupted: bool) -> Result<u8, Failu
     written.extend(deliver(shown, &wanted, args.output.quiet));
     let failed = complain(written);
     for shard in &missing {
-        let _ = writeln!(std::io::stderr(), "headway: {}", lacks(shard));
+        say!("{}", lacks(shard));
     }
     Ok(match exit::of_study(&studied.study, args.output.strict) {
         _ if failed => FAILED,
@@ -256,7 +255,7 @@ fn failure(error: Error) -> Failure {
         Error::Unwritable(error) => error.into(),
         Error::Store(error) => headway_engine::Error::from(error).into(),
         Error::Unreadable(error) => Failure::usage(error),
-        missing @ Error::NothingLeft { .. } => Failure { error: missing.into(), code: INCOMPLETE },
+        missing @ Error::NothingLeft { .. } => Failure::coded(missing, INCOMPLETE),
         refused => Failure::usage(refused),
     }
 }

@@ -26,10 +26,10 @@ use crate::args::{Args, Command};
 use crate::exit::{FINE, Failure};
 use crate::output;
 use crate::repeat::Typed;
+use crate::said::say;
 use anyhow::anyhow;
 use headway_convert::Converted;
 use headway_engine::files;
-use std::io::{self, Write as _};
 use std::path::Path;
 
 /// Does what was asked and returns the exit code. `words` is the command line with secrets replaced.
@@ -86,7 +86,7 @@ fn converted(made: anyhow::Result<Converted>, to: Option<&Path>) -> Result<u8, F
         Some(file) => files::replace(file, made.scenario.as_bytes())?,
     }
     for note in &made.notes {
-        let _ = writeln!(io::stderr(), "headway: {note}");
+        say!("{note}");
     }
     Ok(FINE)
 }

@@ -3,10 +3,12 @@
 use crate::args::PlanArgs;
 use crate::exit::{FINE, Failure};
 use crate::repeat::Typed;
+use crate::said::say;
 use crate::settings::planned;
 use anyhow::anyhow;
 use headway_workload::journey::{Cursor, Next};
 use headway_workload::plan::Source;
+use headway_workload::redact::Cleared;
 use std::io::{self, BufWriter, Write};
 
 pub(super) fn plan(args: &PlanArgs, words: &Typed) -> Result<u8, Failure> {
@@ -28,14 +30,7 @@ pub(super) fn plan(args: &PlanArgs, words: &Typed) -> Result<u8, Failure> {
             load.headline
         )));
     }
-    let _ = writeln!(
-        io::stderr(),
-        "headway: {}{}, seed {}{}",
-        load.headline,
-        load.part(),
-        plan.seed,
-        load.remarks()
-    );
+    say!("{}{}, seed {}{}", load.headline, load.part(), plan.seed, load.remarks());
     match print(plan, &labels, BufWriter::new(io::stdout().lock())) {
         // The reader of the pipe has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(FINE),
@@ -44,14 +39,14 @@ pub(super) fn plan(args: &PlanArgs, words: &Typed) -> Result<u8, Failure> {
 }
 
 /// Every arrival with the label of its first request. Sessions of several groups are numbered each in its group.
-fn print(plan: &headway_workload::Plan, labels: &[String], mut out: impl Write) -> io::Result<()> {
+fn print(plan: &headway_workload::Plan, labels: &[Cleared], mut out: impl Write) -> io::Result<()> {
     writeln!(out, "arrival,intended_s,step")?;
     for (group, arrival) in plan.sessions() {
         let ns = arrival.intended.0;
         let (journey, draws) = (&plan.groups[group].journey, plan.draws(group));
         // A session whose journey holds no request for it sends nothing.
         let Next::Ask(first) = journey.next(&mut Cursor::default(), draws, arrival.k) else { continue };
-        let label = labels.get(usize::from(first.step)).map_or("", String::as_str);
+        let label = labels.get(usize::from(first.step)).map_or("", Cleared::as_str);
         let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
         writeln!(out, "{},{seconds}.{rest:09},{}", arrival.k, headway_report::csv::quoted(label))?;
     }
@@ -70,7 +65,7 @@ mod tests {
         let mut plan = Plan::ramp_and_hold(7, Process::Poisson, Rate(100.0), zero, zero, Nanos::from_secs(2));
         plan.shard = shard;
         let mut out = Vec::new();
-        print(&plan, &[STEP.to_owned()], &mut out).unwrap();
+        print(&plan, &[STEP.into()], &mut out).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
     }
 

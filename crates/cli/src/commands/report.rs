@@ -2,7 +2,7 @@
 //! needed (a run that was killed left no summary). Thresholds that are given take the place of the run's own, and are judged
 //! on the records; on the summary where no records were kept.
 
-use crate::args::ReportArgs;
+use crate::args::{ReportArgs, ThresholdArgs};
 use crate::exit::{self, Failure};
 use crate::output::{self, Shown};
 use crate::progress::Progress;
@@ -15,8 +15,9 @@ use headway_live::Control;
 use headway_live::site::Place;
 use headway_records::RunFolder;
 use headway_report::Material;
-use headway_stats::thresholds::{check_steps, of_summary};
+use headway_stats::thresholds::{check_steps, of_plan, of_summary};
 use headway_stats::{Summary, Threshold};
+use headway_workload::redact::{Cleared, Redactor};
 use std::fs;
 use std::path::Path;
 
@@ -51,13 +52,13 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let (mut summary, folder) = if stored.is_file() && !args.recompute {
         let mut summary = summary_of(&args.run)?;
         if !asked.is_empty() {
-            judge_again(&mut summary, asked, &args.run)?;
+            judge_again(&mut summary, &args.demands, &args.run)?;
         }
         (summary, args.run.clone())
     } else {
         let run = RunFolder::open(&args.run).map_err(Failure::usage)?;
         let document = Manifest::read(&run.plan()).map_err(Failure::usage)?;
-        let thresholds = if asked.is_empty() { own_thresholds(&document)? } else { asked.to_vec() };
+        let thresholds = thresholds(&args.demands, &document)?;
         check_steps(&thresholds, &document.asked.steps).map_err(|text| Failure::usage(anyhow!(text)))?;
         // Why requests failed is in no log, and what a merge found of the shards in none of the merged one.
         let before = if stored.is_file() { summary_of(&args.run).ok() } else { None };
@@ -91,8 +92,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
 fn replayed(args: &ReportArgs, view: &(Place, &'static str), summary: &Summary) -> Result<Watch, Failure> {
     let run = RunFolder::open(&args.run).map_err(Failure::usage)?;
     let document = Manifest::read(&run.plan()).map_err(Failure::usage)?;
-    let asked = args.demands.thresholds.as_slice();
-    let thresholds = if asked.is_empty() { own_thresholds(&document)? } else { asked.to_vec() };
+    let thresholds = thresholds(&args.demands, &document)?;
     let plan = document.plan.plan().map_err(|text| Failure::usage(anyhow!(text)))?;
     let goal = match document.asked.requests.filter(|_| plan.is_fixed_work()) {
         Some(n) => Goal::Requests(n),
@@ -142,24 +142,35 @@ fn study(args: &ReportArgs) -> Result<u8, Failure> {
     Ok(if failed { exit::FAILED } else { exit::of_study(&study, args.strict) })
 }
 
+/// The thresholds that are asked for, else those that the run judged.
+fn thresholds(asked: &ThresholdArgs, document: &Manifest) -> Result<Vec<Threshold>> {
+    match asked.thresholds.is_empty() {
+        true => own_thresholds(document),
+        false => Ok(asked.past(&Redactor::default(), &document.asked.steps).collect()),
+    }
+}
+
 /// The thresholds that the run judged: those it was given, of a shard none.
 fn own_thresholds(document: &Manifest) -> Result<Vec<Threshold>> {
-    let own = if document.asked.shard.is_none() { document.asked.thresholds.as_slice() } else { &[] };
-    own.iter().map(|text| text.parse().context("plan.json")).collect()
+    match document.asked.shard {
+        None => of_plan(&document.asked).context("plan.json"),
+        Some(_) => Ok(Vec::new()),
+    }
 }
 
 /// Puts these thresholds in the place of the summary's, judged under the summary's verdict: the generator's word on itself is
 /// in the summary, and not in the records.
-fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result<(), Failure> {
-    let steps: Vec<String> = summary.by_label.keys().cloned().collect();
-    check_steps(asked, &steps).map_err(|text| Failure::usage(anyhow!(text)))?;
+fn judge_again(summary: &mut Summary, asked: &ThresholdArgs, run: &Path) -> Result<(), Failure> {
+    let steps: Vec<Cleared> = summary.by_label.keys().cloned().collect();
+    let asked: Vec<Threshold> = asked.past(&Redactor::default(), &steps).collect();
+    check_steps(&asked, &steps).map_err(|text| Failure::usage(anyhow!(text)))?;
     summary.not_computed.retain(|path, _| !path.starts_with("thresholds."));
     if run.join(headway_records::folder::RECORDS).is_file() {
         let run = RunFolder::open(run)?;
         let document = Manifest::read(&run.plan())?;
         let stalls = summary.generator.as_ref().map_or(Vec::new(), |generator| generator.stalls.clone());
         let told = Told { stalls, stopped_at: Told::stopped(summary), ..Told::default() };
-        let fresh = recompute(&run.records(), document, asked.to_vec(), told)?;
+        let fresh = recompute(&run.records(), document, asked, told)?;
         let missing = fresh.not_computed.into_iter().filter(|(path, _)| path.starts_with("thresholds."));
         summary.not_computed.extend(missing);
         summary.thresholds = fresh.thresholds;

@@ -8,6 +8,7 @@ use crate::output::{self, Shown};
 use crate::progress::{Progress, goal};
 use crate::repeat;
 use crate::repeat::Typed;
+use crate::said::{self, say};
 use crate::settings::{Output, RunSettings, Subject, new_seed, outputs_fit, reports_fit};
 use crate::watching;
 use headway_engine::otlp::{Collector, Export};
@@ -17,7 +18,7 @@ use headway_live::Control;
 use headway_records::RunFolder;
 use headway_stats::Summary;
 use headway_stats::summary::LoadVerdict;
-use std::io::Write as _;
+use headway_workload::redact::Cleared;
 
 pub(super) fn run(args: &RunArgs, words: &Typed) -> Result<u8, Failure> {
     if let Some(swept) = &args.sweep {
@@ -45,7 +46,7 @@ pub(super) fn run(args: &RunArgs, words: &Typed) -> Result<u8, Failure> {
 }
 
 /// Lines for the end of a report.
-pub(super) type Notes = Vec<(String, String)>;
+pub(super) type Notes = Vec<(Cleared, Cleared)>;
 
 /// Plays a run and shows its report, with what `notes` says of it below; returns the exit code.
 pub(super) fn play(
@@ -61,14 +62,14 @@ pub(super) fn play(
     let out = Output::folder("--out", settings.output.out.as_ref().filter(|_| !shared));
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;
+    said::also(&settings.live.redactor);
     let control = Control::default();
     interrupt::steer(&control)?;
     let quiet = settings.output.quiet;
     let plan = &settings.spec.plan;
     if !quiet {
-        let _ = writeln!(
-            std::io::stderr(),
-            "headway: {} at {}{}, seed {}{}",
+        say!(
+            "{} at {}{}, seed {}{}",
             settings.load.headline,
             settings.live.shown_target,
             settings.load.part(),
@@ -77,10 +78,10 @@ pub(super) fn play(
         );
     }
     if matches!(settings.live.start, Some(Start::Barrier(_))) && !quiet {
-        let _ = writeln!(std::io::stderr(), "headway: waiting for all {} shards", plan.shard.count());
+        say!("waiting for all {} shards", plan.shard.count());
     }
     for finding in settings.live.findings(&settings.spec).iter().filter(|_| !quiet) {
-        let _ = writeln!(std::io::stderr(), "headway: {}", headway_report::words::findings::text(finding));
+        say!("{}", headway_report::words::findings::text(finding));
     }
     let goal = goal(&settings.load);
     let mut watch = settings.watch.as_ref().map(|asked| watching::open(asked, goal, &control)).transpose()?;
@@ -104,20 +105,21 @@ pub(super) fn play(
     let mut notes = notes(&result.summary);
     let destination = result.destination.as_ref();
     if let Some(bucket) = destination.filter(|destination| destination.is_remote()) {
-        notes.push(("bucket".to_owned(), format!("{}/{}", bucket.place(), bucket.shard().index())));
+        let place = format!("{}/{}", bucket.place(), bucket.shard().index());
+        notes.push(("bucket".into(), settings.live.redactor.clear(&place)));
     }
     let next = destination.map(|one| repeat::merging(&one.place(), one.shard().count()));
     let shown = Shown::run(&result.summary, folder, log.as_deref()).by(&settings.output.show);
-    let shown = Shown { notes: &notes, next: next.as_deref(), ..shown };
+    let shown = Shown { notes: &notes, next: next.as_ref(), ..shown };
     let written = output::deliver(shown, &wanted, quiet);
     watch.into_iter().for_each(Watch::close);
     if let Some(text) = export.and_then(Export::close) {
-        let _ = writeln!(std::io::stderr(), "headway: {text}");
+        say!("{text}");
     }
     let code = exit::of_summary(&result.summary, settings.output.strict);
     let is_invalid = result.summary.verdict.load == Some(LoadVerdict::Invalid);
     if result.summary.is_unreachable() {
-        let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.live.shown_target);
+        say!("{} could not be reached", settings.live.shown_target);
     }
     let compared = match (baseline, folder) {
         // Of a run that was cut short, or reached nothing, there is nothing to compare.

@@ -5,6 +5,7 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::repeat::Typed;
+use crate::said::{self, say};
 use crate::settings::{Output, SearchSettings, Subject, outputs_fit, reports_fit};
 use headway_engine::experiment::search::rate_of_what;
 use headway_engine::experiment::search::{Folder, SearchObserver, SearchSpec, search};
@@ -15,7 +16,6 @@ use headway_report::format::{chosen_share, plural, rate, time};
 use headway_report::words::search::{about, failures, limited, outcome, probed, rate_of};
 use headway_stats::search::{Found, ProbeRow, Probed, RateOf, TrialRow};
 use headway_workload::redact::Cleared;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,7 @@ pub(super) const SUBJECT: Subject<'_> =
 pub(super) fn search_verb(args: &SearchArgs, words: &Typed) -> Result<u8, Failure> {
     let settings = SearchSettings::resolve(args, words).map_err(Failure::usage)?;
     let redactors = settings.redactors.clone();
+    redactors.iter().for_each(said::also);
     played(args, settings)
         .map_err(|failure| redactors.iter().fold(failure, |failure, redactor| failure.hiding(redactor)))
 }
@@ -57,12 +58,12 @@ fn played(args: &SearchArgs, settings: SearchSettings) -> Result<u8, Failure> {
     };
     let quiet = output.quiet;
     if !quiet {
-        let _ = writeln!(std::io::stderr(), "headway: {}", headline(&specs));
+        say!("{}", headline(&specs));
     }
     let before =
         folder.as_ref().map_or(0, |folder| folder.before().iter().map(|found| found.trials.len()).sum());
     if before > 0 && !quiet {
-        let _ = writeln!(std::io::stderr(), "headway: going on after {before} trials");
+        say!("going on after {before} trials");
     }
     let control = Control::default();
     interrupt::steer(&control)?;
@@ -129,7 +130,7 @@ impl Progress {
     fn limits(&mut self, search: &Found, per_second: f64, before: &str, after: &str) {
         if !self.limited.contains(&search.name) && !self.quiet {
             self.limited.push(search.name.clone());
-            let _ = write!(std::io::stderr(), "{before}{}{after}", limited(per_second));
+            said::piece(&said::cleared(&format!("{before}{}{after}", limited(per_second))));
         }
     }
 }
@@ -139,9 +140,8 @@ impl SearchObserver for Progress {
         if let (Some(row), false) = (so_far.rows.last(), self.quiet) {
             let of = if self.named { format!("{}, ", search.name) } else { String::new() };
             let users = plural(u64::from(row.users), "user");
-            let _ = writeln!(
-                std::io::stderr(),
-                "headway: {of}probe of {users}: {} after {}; so far {}",
+            say!(
+                "{of}probe of {users}: {} after {}; so far {}",
                 rate(row.per_second),
                 time(row.took_s),
                 probed(so_far)
@@ -157,7 +157,7 @@ impl SearchObserver for Progress {
         if !self.quiet {
             let of = if self.named { format!("{}, ", search.name) } else { String::new() };
             let (trial, at) = (self.trial, rate_of(search, per_second));
-            let _ = write!(std::io::stderr(), "headway: {of}{trial} {n} at {at} ... ");
+            said::piece(&said::cleared(&format!("headway: {of}{trial} {n} at {at} ... ")));
         }
     }
 
@@ -167,7 +167,7 @@ impl SearchObserver for Progress {
         }
         if let Some(knee) = estimate.filter(|_| !self.quiet && self.said.elapsed() >= SILENCE) {
             self.said = Instant::now();
-            let _ = write!(std::io::stderr(), "about {} so far ... ", rate_of(search, knee));
+            said::piece(&said::cleared(&format!("about {} so far ... ", rate_of(search, knee))));
         }
     }
 
@@ -183,7 +183,7 @@ impl SearchObserver for Progress {
         };
         let failed = failures(row).map(|failed| format!(", {failed}")).unwrap_or_default();
         let (word, took) = (outcome(row.ended).0, time(row.took_s));
-        let _ = writeln!(std::io::stderr(), "{word} after {took}{p99}{failed}{known}");
+        said::bare(&said::cleared(&format!("{word} after {took}{p99}{failed}{known}")));
         if let Some(at) = search.limited_at() {
             self.limits(search, at, "headway: ", "\n");
         }

@@ -3,6 +3,7 @@
 use crate::args::ServeArgs;
 use crate::exit::{FINE, Failure};
 use crate::interrupt;
+use crate::said;
 use crate::settings::{Output, listen_address, new_seed, outputs_fit};
 use anyhow::{Context as _, anyhow, bail};
 use headway_base::Rate;
@@ -16,7 +17,7 @@ use headway_live::serve::{
 };
 use headway_live::{Address, Control};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
@@ -200,7 +201,7 @@ fn may_listen(args: &ServeArgs, address: &Address) -> anyhow::Result<()> {
 
 /// A line on standard error, by one write: whatever reads along never meets half of it.
 fn say(what: &str) {
-    let _ = io::stderr().write_all(format!("headway: {what}\n").as_bytes());
+    said::line(&said::cleared(what));
 }
 
 fn described(settings: &Settings) -> String {

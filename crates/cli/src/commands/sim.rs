@@ -7,6 +7,7 @@ use crate::output::{self, Shown};
 use crate::progress::Plays;
 use crate::repeat;
 use crate::repeat::Typed;
+use crate::said::say;
 use crate::settings::{
     Output, PartSettings, SimCommand, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit,
     simulated_scenario,
@@ -21,7 +22,7 @@ use headway_records::RunFolder;
 use headway_report::format::{count, plural};
 use headway_report::words::findings::{self, KEPT_BY_A_STUDY};
 use headway_stats::study::Study;
-use std::io::Write as _;
+use headway_workload::redact::Cleared;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -78,9 +79,8 @@ fn beside(path: &Path) -> anyhow::Result<Loaded> {
 
 fn run(settings: &SimSettings) -> Result<u8, Failure> {
     if !settings.output.quiet {
-        let _ = writeln!(
-            std::io::stderr(),
-            "headway: simulating {}, seed {}{}",
+        say!(
+            "simulating {}, seed {}{}",
             settings.load.headline,
             settings.load.plan.seed,
             settings.load.remarks()
@@ -110,7 +110,7 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
     let folder = folder.transpose()?;
     let quiet = settings.output.quiet;
     if !quiet {
-        let _ = writeln!(std::io::stderr(), "headway: {}", headline(&settings.spec));
+        say!("{}", headline(&settings.spec));
     }
     let control = Control::default();
     interrupt::steer_plays(&control)?;
@@ -133,7 +133,7 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
     written.extend(output::deliver(shown, &settings.output.reports.wanted(), quiet));
     let failed = output::complain(written);
     if interrupted {
-        let _ = writeln!(std::io::stderr(), "headway: {}", missing(&settings.spec, &study));
+        say!("{}", missing(&settings.spec, &study));
     }
     Ok(match (failed, interrupted) {
         (true, _) => exit::FAILED,
@@ -147,12 +147,7 @@ fn part(PartSettings { study, out, shard, shard_by, part }: &PartSettings) -> Re
     let (quiet, plays) = (study.output.quiet, plays_of(&study.spec, *shard));
     if !quiet {
         let by = shard_by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default();
-        let _ = writeln!(
-            std::io::stderr(),
-            "headway: {}, shard {shard}{by}: {}",
-            headline(&study.spec),
-            plural(plays, "play")
-        );
+        say!("{}, shard {shard}{by}: {}", headline(&study.spec), plural(plays, "play"));
     }
     let control = Control::default();
     interrupt::steer_part(&control)?;
@@ -167,7 +162,7 @@ fn part(PartSettings { study, out, shard, shard_by, part }: &PartSettings) -> Re
     }
     let PlayedPart { ended, findings, destination } = played?;
     for finding in &findings {
-        let _ = writeln!(std::io::stderr(), "headway: {}", findings::text(finding));
+        say!("{}", findings::text(finding));
     }
     let code = if ended < plays { exit::INTERRUPTED } else { exit::FINE };
     let (place, here) = (destination.place(), destination.folder().path().to_owned());
@@ -178,11 +173,7 @@ fn part(PartSettings { study, out, shard, shard_by, part }: &PartSettings) -> Re
         let stopped = if ended < plays { format!("stopped: {} of ", count(ended)) } else { String::new() };
         let (plays, are) = (plural(plays, "play"), if plays == 1 { "is" } else { "are" });
         let next = repeat::merging(&place, shard.count());
-        let _ = writeln!(
-            std::io::stderr(),
-            "headway: {stopped}{plays} of shard {shard} {are} in {place}/{}{elsewhere}; next: {next}",
-            shard.index()
-        );
+        say!("{stopped}{plays} of shard {shard} {are} in {place}/{}{elsewhere}; next: {next}", shard.index());
     }
     Ok(code)
 }
@@ -204,7 +195,7 @@ fn headline(settings: &StudySpec) -> String {
 /// Which points are missing, by the first and the last of them.
 fn missing(settings: &StudySpec, study: &Study) -> String {
     let names = settings.parameters.iter().map(|p| p.name.as_str());
-    let shown = |values: &Vec<String>| {
+    let shown = |values: &Vec<Cleared>| {
         let pairs: Vec<String> =
             names.clone().zip(values).map(|(name, value)| format!("{name}={value}")).collect();
         pairs.join(" ")

@@ -6,17 +6,18 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::repeat::Typed;
+use crate::said::{self, say};
 use crate::settings::{Output, SweepSettings, outputs_fit, reports_fit};
 use headway_engine::experiment::search::{Folder, rate_of_what, sweep as play};
 use headway_engine::run_folder;
 use headway_live::Control;
 use headway_report::format::{plural, time};
 use headway_stats::search::RateOf;
-use std::io::Write as _;
 
 pub(super) fn sweep(args: &RunArgs, sweep: &Sweep, words: &Typed) -> Result<u8, Failure> {
     let settings = SweepSettings::resolve(args, sweep, words).map_err(Failure::usage)?;
     let redactor = settings.redactor.clone();
+    said::also(&redactor);
     played(sweep, settings).map_err(|failure| failure.hiding(&redactor))
 }
 
@@ -36,9 +37,8 @@ fn played(sweep: &Sweep, settings: SweepSettings) -> Result<u8, Failure> {
     if !quiet {
         let users = rate_of_what(&spec.base.plan).is_ok_and(|of| of == RateOf::Users);
         let what = if users { "number of users" } else { "rate" };
-        let _ = writeln!(
-            std::io::stderr(),
-            "headway: sweeping {}: {} of {} each, at {what} {}; {} in all without warm-up, seed {}",
+        say!(
+            "sweeping {}: {} of {} each, at {what} {}; {} in all without warm-up, seed {}",
             spec.target,
             plural(rates.len() as u64, "run"),
             time(each.as_secs_f64()),

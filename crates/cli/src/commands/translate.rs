@@ -2,11 +2,11 @@
 
 use crate::args::TranslateArgs;
 use crate::exit::{FINE, Failure};
+use crate::said;
 use crate::{output, repeat};
 use anyhow::anyhow;
 use headway_convert::{quoted, tools::translate};
 use std::ffi::OsString;
-use std::io::{self, Write as _};
 
 pub(super) fn translate(args: &TranslateArgs) -> Result<u8, Failure> {
     let made = translate::command(&args.command).map_err(|error| Failure::usage(error).hiding_foreign())?;
@@ -20,13 +20,13 @@ pub(super) fn translate(args: &TranslateArgs) -> Result<u8, Failure> {
     let hidden =
         (shown != made.words).then(|| "secrets are shown as <redacted>: --run sends them".to_owned());
     for note in made.notes.iter().chain(&hidden) {
-        let _ = writeln!(io::stderr(), "headway: {}", redactor.hide(note));
+        said::line(&redactor.clear(note));
     }
     match (args.run, made.unready) {
         (false, _) => Ok(FINE),
         (true, Some(_)) => Err(Failure::usage(anyhow!("--run: the scenario has to be written first"))),
         (true, None) => {
-            let _ = writeln!(io::stderr(), "headway: {}", line.join(" "));
+            said::line(&redactor.clear(&line.join(" ")));
             Ok(crate::main(argv))
         }
     }

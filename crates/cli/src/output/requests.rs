@@ -7,6 +7,7 @@ use headway_engine::audit::Watch;
 use headway_engine::files::Replacement;
 use headway_records::{By, Merge, metadata};
 use headway_report::{Origin, Requests};
+use headway_workload::redact::Cleared;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -102,7 +103,7 @@ fn origin(metadata: &metadata::Metadata) -> Result<Origin> {
     let zero =
         metadata.get(metadata::ZERO_UNIX_NS).and_then(|zero| zero.parse().ok()).filter(|zero| *zero != 0);
     Ok(Origin {
-        name: String::new(),
+        name: Cleared::default(),
         labels: serde_json::from_str(steps).context("the labels of its steps")?,
         zero_unix_ns: zero,
     })

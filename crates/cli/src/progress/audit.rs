@@ -1,9 +1,9 @@
 //! How far an audit has come: a line on standard error, where a person sees it and it takes more than two seconds.
 
+use crate::said::{self, say};
 use headway_engine::audit::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
-use std::io::{IsTerminal, Write as _, stderr};
 use std::time::{Duration, Instant};
 
 /// Nobody wants to see the bar of what is over at once.
@@ -40,7 +40,7 @@ impl Bar {
             bar.set_style(style.with_key("rows_per_sec", rate));
         }
         let now = Instant::now();
-        Bar { bar, quiet, shows: !quiet && stderr().is_terminal(), began: now, last: now }
+        Bar { bar, quiet, shows: !quiet && said::is_seen(), began: now, last: now }
     }
 }
 
@@ -60,7 +60,7 @@ impl Watch for Bar {
         }
         self.last = now;
         if now - self.began >= PATIENCE && self.bar.is_hidden() {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.set_draw_target(said::drawn());
         }
         self.bar.set_position(position);
     }
@@ -71,8 +71,7 @@ impl Watch for Bar {
 
     fn note(&mut self, text: &str) {
         if !self.quiet {
-            // If standard error is closed, the message has no reader.
-            let _ = writeln!(stderr(), "headway: {text}");
+            say!("{text}");
         }
     }
 }

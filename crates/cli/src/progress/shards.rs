@@ -1,9 +1,8 @@
 //! How the shards of a destination stand, while a merge waits for them.
 
+use crate::said::{self, Renewed};
 use headway_engine::merge::destination::{SoFar, Standing};
 use headway_report::format::count;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal, Write as _, stderr};
 use std::time::{Duration, Instant};
 
 /// How often there is a new line where lines do not renew themselves.
@@ -11,35 +10,26 @@ const EVERY: Duration = Duration::from_secs(5);
 
 /// The line: one that renews itself on a terminal, one every five seconds elsewhere.
 pub struct Shards {
-    bar: Option<ProgressBar>,
+    bar: Option<Renewed>,
     last: Option<Instant>,
 }
 
 impl Shards {
     /// How many shards there are.
     pub fn new(count: u32) -> Shards {
-        let bar = stderr().is_terminal().then(|| {
-            let all = Some(u64::from(count));
-            let bar = ProgressBar::with_draw_target(all, ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{bar:20} {msg}") {
-                bar.set_style(style);
-            }
-            bar
-        });
-        Shards { bar, last: None }
+        Shards { bar: Renewed::new(Some(u64::from(count)), "{bar:20} {msg}"), last: None }
     }
 
     /// Shows how they stand.
     pub fn show(&mut self, standing: &Standing) {
         match &self.bar {
             Some(bar) => {
-                bar.set_position(u64::from(standing.done));
-                bar.set_message(line(standing));
+                bar.reached(u64::from(standing.done));
+                bar.says(said::cleared(&line(standing)));
             }
             None if self.last.is_none_or(|last| last.elapsed() >= EVERY) => {
                 self.last = Some(Instant::now());
-                // Standard error may be closed.
-                let _ = writeln!(stderr(), "{}", line(standing));
+                said::bare(&said::cleared(&line(standing)));
             }
             None => {}
         }
@@ -48,7 +38,7 @@ impl Shards {
     /// Clears the line.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.finish();
         }
     }
 }

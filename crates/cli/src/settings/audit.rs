@@ -10,6 +10,7 @@ use headway_engine::audit::{AuditSpec, Dispersion, Exports, Shift};
 use headway_report::Material;
 use headway_stats::audit::QuantileRule;
 use headway_stats::summary::Stream;
+use headway_workload::redact::clear;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -91,7 +92,7 @@ impl AuditSettings {
             count_interval: args.counts_per,
             cells,
             most_cells: usize::try_from(args.max_cells).unwrap_or(usize::MAX),
-            pages: args.pages.clone(),
+            pages: args.pages.iter().map(|page| clear(page)).collect(),
             dispersion: match (args.dispersion, args.quantiles) {
                 (Some(args::Dispersion::Cov), _) | (None, Quantiles::Smallest) => Dispersion::Cov,
                 (Some(args::Dispersion::Vmr), _) | (None, Quantiles::Brady) => Dispersion::Vmr,

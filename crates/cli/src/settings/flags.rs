@@ -559,9 +559,9 @@ pub(super) fn tolerances(args: &ToleranceArgs) -> Vec<Override> {
 /// The thresholds of flags, all of them ending the run after a delay if any is to.
 pub(super) fn thresholds(args: &ThresholdArgs, abort: Option<Nanos>) -> Vec<Override> {
     let one = |threshold: &Threshold| match abort {
-        None => Override::literal("--threshold", "thresholds.+", &threshold.text),
+        None => Override::literal("--threshold", "thresholds.+", threshold.typed()),
         Some(delay) => {
-            let text = serde_json::Value::from(threshold.text.replace("${", "$${"));
+            let text = serde_json::Value::from(threshold.typed().replace("${", "$${"));
             let full = format!("{{ threshold: {text}, abort: true, delay: {delay} }}");
             Override::flag("--threshold", "thresholds.+", &full)
         }

@@ -219,7 +219,7 @@ impl Logs {
 ///
 /// # Errors
 /// Whatever the user can mend, in words.
-pub fn planned(args: &PlanArgs) -> Result<(File, Load, Vec<String>)> {
+pub fn planned(args: &PlanArgs) -> Result<(File, Load, Vec<Cleared>)> {
     let mut file = match args.target.as_deref() {
         Some(path) if is_named(path) => File::read(path, flags::group(&args.load)?, Alternative::Url)?,
         target => {
@@ -286,6 +286,7 @@ pub(super) fn demands(scenario: &Scenario) -> Result<Vec<Threshold>> {
         let wrong = |why: String| anyhow!("{}", scenario.complaint(demand.span, &why, None));
         let mut threshold: Threshold =
             demand.text.parse().map_err(|e: ThresholdError| wrong(e.to_string()))?;
+        threshold = threshold.past(&scenario.redactor, &scenario.labels);
         check_steps(std::slice::from_ref(&threshold), &scenario.labels).map_err(wrong)?;
         threshold.abort_after = demand.abort;
         all.push(threshold);

@@ -230,7 +230,7 @@ fn simulated(args: &SearchArgs, run: &RunArgs, words: &Typed) -> Result<Subject>
         );
     }
     let mut thresholds = demands(&scenario)?;
-    thresholds.extend(run.demands.thresholds.iter().cloned());
+    thresholds.extend(run.demands.past(&scenario.redactor, &scenario.labels));
     check_steps(&thresholds, &scenario.labels).map_err(anyhow::Error::msg)?;
     let model = sim::model(&scenario, args.model.as_deref())?.clone();
     let load = Load {

@@ -169,7 +169,7 @@ pub fn simulated(args: &SimArgs, words: &Typed) -> Result<SimSettings> {
 fn run(file: &File, scenario: Scenario, args: &SimArgs, words: &Typed) -> Result<SimSettings> {
     modelled(&scenario, args)?;
     let mut thresholds = demands(&scenario)?;
-    thresholds.extend(args.demands.thresholds.iter().cloned());
+    thresholds.extend(args.demands.past(&scenario.redactor, &scenario.labels));
     check_steps(&thresholds, &scenario.labels).map_err(anyhow::Error::msg)?;
     // A simulation is not cut short: what it is told is told at its end.
     thresholds.iter_mut().for_each(|threshold| threshold.abort_after = None);

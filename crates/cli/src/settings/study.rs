@@ -16,6 +16,7 @@ use headway_report::words::findings::KEPT_BY_A_STUDY;
 use headway_stats::Threshold;
 use headway_stats::study::{MODEL, Parameter};
 use headway_stats::thresholds::check_steps;
+use headway_workload::redact::{Cleared, Redactor};
 use headway_workload::scenario::{Override, Scenario};
 
 /// Most plays of a study, points times replications.
@@ -72,7 +73,9 @@ pub(super) fn resolve(file: &File, first: &Scenario, args: &SimArgs, words: &Typ
             plural(replications, "replication")
         );
     }
-    let parameters = parameters(first, args)?;
+    let swept = parameters(first, args)?;
+    // What is played is as it was typed, and what is told has passed the gate.
+    let parameters: Vec<Parameter> = swept.iter().map(|sweep| shown(sweep, &first.redactor)).collect();
     let (thresholds, not_judged) = thresholds(first, args)?;
     refuse(args, &parameters, &thresholds)?;
     let points = parameters.iter().try_fold(1usize, |n, p| n.checked_mul(p.values.len()));
@@ -88,7 +91,7 @@ pub(super) fn resolve(file: &File, first: &Scenario, args: &SimArgs, words: &Typ
         );
     }
     let seed = seed(first, args);
-    let at = |index: usize| place(file, &parameters, index, args.model.as_deref(), seed);
+    let at = |index: usize| place(file, (&swept, &parameters), index, args.model.as_deref(), seed);
     let places: Vec<SweepPoint> = (0..points).map(at).collect::<Result<_>>()?;
     makes_a_difference(&parameters, &places)?;
     // The file itself, without the first values, unless it is nothing without them.
@@ -112,12 +115,12 @@ pub(super) fn resolve(file: &File, first: &Scenario, args: &SimArgs, words: &Typ
 
 /// What each point is held to, and which thresholds of the file cannot be judged, as they were written: a study keeps response times, how requests
 /// ended and whether they started, of all steps together.
-fn thresholds(first: &Scenario, args: &SimArgs) -> Result<(Vec<Threshold>, Vec<String>)> {
+fn thresholds(first: &Scenario, args: &SimArgs) -> Result<(Vec<Threshold>, Vec<Cleared>)> {
     let kept = |threshold: &Threshold| {
         threshold.metric.is_kept_by_studies() && (threshold.step.is_none() || first.labels.len() == 1)
     };
-    let asked = &args.demands.thresholds;
-    check_steps(asked, &first.labels).map_err(anyhow::Error::msg)?;
+    let asked: Vec<Threshold> = args.demands.past(&first.redactor, &first.labels).collect();
+    check_steps(&asked, &first.labels).map_err(anyhow::Error::msg)?;
     if let Some(threshold) = asked.iter().find(|threshold| !kept(threshold)) {
         bail!(
             "--threshold '{}': {KEPT_BY_A_STUDY}; hold a single run to it (one model, no --sweep, no --replications)",
@@ -126,7 +129,7 @@ fn thresholds(first: &Scenario, args: &SimArgs) -> Result<(Vec<Threshold>, Vec<S
     }
     let (judged, rest): (Vec<_>, Vec<_>) = demands(first)?.into_iter().partition(kept);
     let not_judged = rest.into_iter().map(|threshold| threshold.text).collect();
-    Ok((judged.into_iter().chain(asked.iter().cloned()).collect(), not_judged))
+    Ok((judged.into_iter().chain(asked).collect(), not_judged))
 }
 
 /// What is about a single run, or has nothing to be about.
@@ -154,9 +157,15 @@ fn refuse(args: &SimArgs, parameters: &[Parameter], thresholds: &[Threshold]) ->
     reports_fit(&args.output.reports.wanted(), Subject::study())
 }
 
+/// A parameter as the study tells of it.
+fn shown(sweep: &Sweep, gate: &Redactor) -> Parameter {
+    let values = sweep.values.iter().map(|value| gate.clear(value)).collect();
+    Parameter { name: gate.clear(&sweep.name), values }
+}
+
 /// What varies: the sweeps as they were given, and the models if there are several and nothing is said of them.
-fn parameters(first: &Scenario, args: &SimArgs) -> Result<Vec<Parameter>> {
-    let mut all: Vec<Parameter> = Vec::with_capacity(args.sweeps.len() + 1);
+fn parameters(first: &Scenario, args: &SimArgs) -> Result<Vec<Sweep>> {
+    let mut all: Vec<Sweep> = Vec::with_capacity(args.sweeps.len() + 1);
     for Sweep { name, values } in &args.sweeps {
         if all.iter().any(|other| other.name == *name) {
             bail!("--sweep {name} is given twice: write all of its values in one list");
@@ -174,11 +183,11 @@ fn parameters(first: &Scenario, args: &SimArgs) -> Result<Vec<Parameter>> {
                 model(first, Some(value)).with_context(|| format!("--sweep {name}={}", echoed(value)))?;
             }
         }
-        all.push(Parameter { name: name.clone(), values: values.clone() });
+        all.push(Sweep { name: name.clone(), values: values.clone() });
     }
     if first.models.len() > 1 && args.model.is_none() && all.iter().all(|p| p.name != MODEL) {
         let values = first.models.iter().map(|(name, _)| name.clone()).collect();
-        all.push(Parameter { name: MODEL.to_owned(), values });
+        all.push(Sweep { name: MODEL.to_owned(), values });
     }
     Ok(all)
 }
@@ -186,25 +195,26 @@ fn parameters(first: &Scenario, args: &SimArgs) -> Result<Vec<Parameter>> {
 /// The point of that number.
 fn place(
     file: &File,
-    parameters: &[Parameter],
+    (swept, parameters): (&[Sweep], &[Parameter]),
     index: usize,
     named: Option<&str>,
     seed: u64,
 ) -> Result<SweepPoint> {
     let mut rest = index;
-    let mut values: Vec<String> = Vec::with_capacity(parameters.len());
-    for parameter in parameters.iter().rev() {
-        values.push(parameter.values[rest % parameter.values.len()].clone());
-        rest /= parameter.values.len();
+    let mut at: Vec<usize> = Vec::with_capacity(swept.len());
+    for sweep in swept.iter().rev() {
+        at.push(rest % sweep.values.len());
+        rest /= sweep.values.len();
     }
-    values.reverse();
-    let all = || parameters.iter().zip(&values);
+    at.reverse();
+    let values = parameters.iter().zip(&at).map(|(parameter, &at)| parameter.values[at].clone()).collect();
+    let all = || swept.iter().zip(&at).map(|(sweep, &at)| (sweep, &sweep.values[at]));
     let replaced: Vec<Override> = all().filter_map(|(p, text)| replaced(&p.name, text)).collect();
-    let swept =
+    let words =
         || in_words(all().filter(|(p, _)| p.name != MODEL).map(|(p, text)| (p.name.as_str(), text.as_str())));
     let named = all().find(|(p, _)| p.name == MODEL).map(|(_, text)| text.as_str()).or(named);
     let played = file.scenario(&replaced).and_then(|scenario| play(&scenario, named, seed));
-    let play = if replaced.is_empty() { played? } else { played.with_context(swept)? };
+    let play = if replaced.is_empty() { played? } else { played.with_context(words)? };
     Ok(SweepPoint { values, play })
 }
 

@@ -120,7 +120,7 @@ fn folders_without_requests_say_what_they_are() {
         let settings = AuditSettings::resolve(&args, &Typed::default()).expect("they are right");
         let failure: exit::Failure = audit::audit(&settings.spec, &mut ()).expect_err("none").into();
         assert_eq!(failure.code, exit::USAGE);
-        exit::in_words(&failure.error)
+        failure.said().to_string()
     };
     assert!(refused().contains("name the files in it"));
     written(folder.path(), "plan.json", "{}");
@@ -315,7 +315,7 @@ fn pages_are_labels_of_the_files() {
     let (closed, tables) =
         (summary.closed.expect("it has ends"), summary.audit.expect("it is an audit").tables);
     let pages = closed.pages.expect("they were named");
-    assert_eq!((pages.n, pages.labels.as_slice()), (600, &["b".to_owned()][..]));
+    assert_eq!((pages.n, pages.labels.as_slice()), (600, &["b".into()][..]));
     let all = tables.response.last().and_then(|total| total.rate).expect("it is known");
     assert!((pages.rate / all - 2.0 / 3.0).abs() < 1e-12);
     assert!((pages.supported[0].users - pages.rate * (10.0 + pages.response)).abs() < 1e-9);

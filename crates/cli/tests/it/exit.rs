@@ -5,6 +5,7 @@ use headway_stats::Summary;
 use headway_stats::study::Study;
 use headway_stats::summary::ThresholdResult;
 use headway_stats::summary::{LimitedBy, LoadVerdict, Open, Operator, ThresholdOutcome};
+use headway_workload::redact::clear;
 
 fn summary(load: LoadVerdict, interrupted: bool, outcomes: &[(&str, u64)]) -> Summary {
     let mut s = Summary::default();
@@ -53,8 +54,8 @@ fn a_sweep_may_cross_its_thresholds_and_a_single_point_may_not() {
     use headway_stats::study::{Parameter, Point};
     let of = |name: &str, values: &[&str], outcomes: &[ThresholdOutcome]| Study {
         parameters: vec![Parameter {
-            name: name.into(),
-            values: values.iter().map(|&value| value.to_owned()).collect(),
+            name: clear(name),
+            values: values.iter().map(|value| clear(value)).collect(),
         }],
         points: outcomes
             .iter()

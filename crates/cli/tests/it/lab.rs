@@ -10,7 +10,7 @@ fn flags_of_one_lab_want_its_name() {
     for flags in [&["--json", "-"][..], &["--replications", "5"], &["--live"]] {
         let args = Args::parse_from(["headway", "lab"].iter().chain(flags));
         let failure = commands::dispatch(args, &Typed::default()).unwrap_err();
-        let said = failure.error.to_string();
+        let said = failure.said().to_string();
         assert_eq!(failure.code, exit::USAGE);
         assert!(said.starts_with(&format!("{} is about one lab", flags[0])), "{said}");
         assert!(said.contains("poisson "), "{said}");

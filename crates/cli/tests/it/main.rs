@@ -10,6 +10,7 @@ mod lab;
 mod merge;
 mod named;
 mod outputs;
+mod planted;
 mod recompute;
 mod repeat;
 mod search_flags;

@@ -26,7 +26,7 @@ fn outputs_that_meet_are_refused_before_anything_is_played_or_written() {
         let mut words = vec!["headway", "sim", &scenario, "--quiet", one, &one_at, other, &other_at];
         words.extend(several.then_some("--replications=2"));
         let failure = dispatch(Args::parse_from(&words), &Typed::default()).expect_err("they meet");
-        let said = failure.error.to_string();
+        let said = failure.said().to_string();
         assert_eq!(failure.code, USAGE, "{said}");
         assert!(said.contains(&format!("{one} {one_at}")), "{said}");
         assert!(said.contains(&format!("{other} {other_at}")), "{said}");

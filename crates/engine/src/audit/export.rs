@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, anyhow};
 use headway_base::{Nanos, Outcome, Record};
 use headway_import::BadRow;
 use headway_report::csv::quoted;
+use headway_workload::redact::Cleared;
 use jiff::tz::TimeZone;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -53,7 +54,8 @@ impl<'a> Export<'a> {
         let time = instant_in(self.read.clock, at + self.zero, self.zone).unwrap_or_default();
         let status = if record.status == 0 { String::new() } else { record.status.to_string() };
         let label = name(self.read.labels.as_slice(), usize::from(record.step));
-        let generator = name(&self.read.generators, usize::from(record.shard));
+        let generator = self.read.generators.get(usize::from(record.shard)).map_or("", Cleared::as_str);
+        let generator = quoted(generator);
         let message = self.read.message(record).unwrap_or_default();
         let first_byte = record.first_byte.get().map(|first| seconds(first - at)).unwrap_or_default();
         let line = format!(

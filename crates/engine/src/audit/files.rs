@@ -10,7 +10,7 @@ use headway_base::Nanos;
 use headway_import::{Clock, Facts, Finished, Outcomes, Stamps};
 use headway_stats::Summary;
 use headway_stats::summary::{AuditFile, StampsHow, Stream, UnreadableRow, Why};
-use headway_workload::redact::Redactor;
+use headway_workload::redact::{Redactor, clear};
 use jiff::tz::TimeZone;
 use std::path::Path;
 
@@ -64,11 +64,11 @@ fn known_by(how: headway_import::StampsHow) -> StampsHow {
 
 fn of_facts(facts: &Facts) -> AuditFile {
     AuditFile {
-        description: facts.format.clone(),
-        tool: facts.tool.clone(),
+        description: clear(&facts.format),
+        tool: facts.tool.as_deref().map(clear),
         stamps: if facts.stamps == Stamps::End { "end" } else { "start" }.to_owned(),
         digit_s: facts.resolution.as_secs_f64(),
-        missing: facts.missing.clone(),
+        missing: facts.missing.iter().map(|sentence| clear(sentence)).collect(),
         finer: facts.finer.map(str::to_owned),
         ..AuditFile::default()
     }

@@ -15,7 +15,7 @@ use headway_records::{Spool, Spooled};
 use headway_report::words::why::stamps_how;
 use headway_stats::audit::Survey;
 use headway_stats::summary::{AuditFile, StampsHow, Stream};
-use headway_workload::redact::Redactor;
+use headway_workload::redact::{Cleared, Redactor, clear};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) struct Read {
     pub messages: Names,
     pub clock: Clock,
     /// Names of the generators whose load is judged.
-    pub generators: Vec<String>,
+    pub generators: Vec<Cleared>,
     /// Their numbers, by the numbers that the rows hold.
     pub renumbered: Vec<u16>,
 }
@@ -125,6 +125,11 @@ impl Read {
     }
 
     /// When the first and the last of all rows were due.
+    /// Labels as reports show them, by number.
+    pub(super) fn shown_labels(&self) -> Vec<Cleared> {
+        self.labels.as_slice().iter().map(|label| clear(label)).collect()
+    }
+
     pub(super) fn span(&self) -> Option<(Nanos, Nanos)> {
         let due = || self.load().flat_map(|f| [f.requests.due, f.sessions.due]).flatten();
         Some((due().map(|d| d.0).min()?, due().map(|d| d.1).max()?))
@@ -173,20 +178,18 @@ pub(super) fn read_all(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Re
             file.witness = true;
             file.file.missing.push(
                 "Taken for the log of the target that the other files' requests went to: it relates the clocks, and its \
-                 rows are not judged."
-                    .to_owned(),
+                 rows are not judged.".into(),
             );
         }
     }
     let load = || files.iter().filter(|f| !f.witness);
-    let clocks: Vec<_> = load().map(|f| (f.file.path.clone(), f.facts.clock)).collect();
+    let clocks: Vec<_> = load().map(|f| (f.file.path.to_string(), f.facts.clock)).collect();
     let clock = one_clock(&clocks)?;
     if clock == Clock::Relative && clocks.len() > 1 {
         for file in files.iter_mut().filter(|f| !f.witness) {
             file.file.missing.push(
                 "Its time counts from the tool's own beginning: the files are laid over each other as if they had begun \
-                 together."
-                    .to_owned(),
+                 together.".into(),
             );
         }
     }
@@ -222,7 +225,7 @@ fn read_files(
         let mut ended = input.finish(rows, settings.lenient)?;
         let kept = restamped(settings, kept, &mut ended)?;
         let (mut kept, far) = kept.without_far()?;
-        ended.file.path = path.display().to_string();
+        ended.file.path = clear(&path.display().to_string());
         ended.file.rows = kept.requests.rows;
         ended.file.sessions = kept.sessions.rows;
         let users = std::mem::take(&mut rows.tables.users);
@@ -269,12 +272,12 @@ fn hosts(users: &[String], format: &str, kept: &mut Keeper, rows: &mut Rows) -> 
 
 /// The generators that a row belongs to, and their numbers by the numbers that the rows hold. A file is the generator of
 /// those of its rows that name none.
-fn with_rows(names: &[String], files: &[&FileRead]) -> (Vec<String>, Vec<u16>) {
+fn with_rows(names: &[String], files: &[&FileRead]) -> (Vec<Cleared>, Vec<u16>) {
     let (mut generators, mut renumbered) = (Vec::new(), Vec::new());
     for (number, name) in names.iter().enumerate() {
         renumbered.push(generators.len() as u16);
         if files.iter().any(|f| f.by_generator.get(number).is_some_and(|&n| n > 0)) {
-            generators.push(name.clone());
+            generators.push(clear(name));
         }
     }
     (generators, renumbered)

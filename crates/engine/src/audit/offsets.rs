@@ -14,6 +14,7 @@ use headway_base::{Kind, Nanos, Record};
 use headway_import::Clock;
 use headway_records::spool::InOrder;
 use headway_stats::summary::{ClocksRelated, Offset, Text};
+use headway_workload::redact::Cleared;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -22,7 +23,7 @@ const MOST_LABELS: usize = 4;
 
 /// One row for each generator after the first, and one for each log of the target.
 pub(super) fn offsets(read: &Read) -> Result<Vec<Offset>> {
-    let unknown = |generator: &String, why: ClocksRelated| Offset {
+    let unknown = |generator: &Cleared, why: ClocksRelated| Offset {
         generator: generator.clone(),
         related: Some(why),
         ..Offset::default()
@@ -73,7 +74,7 @@ impl Ahead {
     }
 
     /// With positive numbers: the clock that is ahead is named.
-    fn offset(&self, generator: &str, reference: &str) -> Offset {
+    fn offset(&self, generator: &Cleared, reference: &Cleared) -> Offset {
         let seconds = |ns: i64| Nanos(ns).as_secs_f64();
         let ahead_s = 0.5 * (seconds(self.low) + seconds(self.high));
         let (leader, low_s, high_s) = match ahead_s < 0.0 {
@@ -81,9 +82,9 @@ impl Ahead {
             false => (generator, seconds(self.low), seconds(self.high)),
         };
         Offset {
-            generator: generator.to_owned(),
+            generator: generator.clone(),
             ahead_s: Some(ahead_s),
-            related: Some(ClocksRelated::Target { leader: leader.to_owned(), low_s, high_s }),
+            related: Some(ClocksRelated::Target { leader: leader.clone(), low_s, high_s }),
             how: Text::default(),
             n: self.n,
         }
@@ -234,10 +235,10 @@ mod tests {
     #[test]
     fn the_clock_that_is_ahead_is_named() {
         let of = |low, high| {
-            let offset = Ahead { low, high, n: 3 }.offset("b.csv", "a.csv");
+            let offset = Ahead { low, high, n: 3 }.offset(&"b.csv".into(), &"a.csv".into());
             (offset.ahead_s, offset.related)
         };
-        let by = |leader: &str, low_s, high_s| {
+        let by = |leader: &'static str, low_s, high_s| {
             Some(ClocksRelated::Target { leader: leader.into(), low_s, high_s })
         };
         assert_eq!(of(-2_000_000, -1_000_000), (Some(-0.0015), by("a.csv", 0.001, 0.002)));

@@ -10,6 +10,7 @@ use headway_import::Clock;
 use headway_stats::Summary;
 use headway_stats::summary::evidence::{Cause, FirstStamp, Reading};
 use headway_stats::summary::{Finding, FindingId, OtherReading, Severity, Stream};
+use headway_workload::redact::Cleared;
 
 /// Adds the findings. Reads the stamps as ends where that is open, for which the rows are sorted and judged once more; takes
 /// what was read out of use.
@@ -21,7 +22,7 @@ pub(super) fn into_summary(
     watch: &mut dyn Watch,
 ) -> Result<(), Error> {
     let mut findings = far(read);
-    let open: Vec<String> = read.load().filter(|f| f.guessed).map(|f| f.file.path.clone()).collect();
+    let open: Vec<Cleared> = read.load().filter(|f| f.guessed).map(|f| f.file.path.clone()).collect();
     if !open.is_empty() && read.read_as_ends()? {
         let other = judged(settings, read, stream, watch)?;
         findings.push(start_or_end(&open, summary, other.as_ref()));
@@ -65,7 +66,7 @@ fn judged(
     }))
 }
 
-fn start_or_end(open: &[String], summary: &Summary, other: Option<&OtherReading>) -> Finding {
+fn start_or_end(open: &[Cleared], summary: &Summary, other: Option<&OtherReading>) -> Finding {
     let as_starts =
         Reading { load: summary.verdict.load, pattern: summary.verdict.pattern, cov: summary.arrivals.cov };
     let as_ends = other.map(|other| Reading { load: other.load, pattern: other.pattern, cov: other.cov });

@@ -100,8 +100,8 @@ pub(super) fn judge<'a>(
     if settings.exports.requests {
         let unix = facts.started_at.is_some().then(|| i128::from(stretch.zero.0));
         watch.measured(&stretch.measured);
-        let labels = read.labels.as_slice().to_vec();
-        watch.requests(Origin { name: facts.name.to_string(), labels, zero_unix_ns: unix });
+        let labels = read.shown_labels();
+        watch.requests(Origin { name: facts.name.clone(), labels, zero_unix_ns: unix });
     }
     watch.judging(read.load().map(|f| f.spooled.len()).sum());
     let mut auditor = Auditor::new(setup);

@@ -114,7 +114,7 @@ pub(super) fn setup(
     let has = |what: fn(&FileRead) -> bool| read.load().all(what);
     AuditSetup {
         setup: Setup {
-            labels: read.labels.as_slice().to_vec(),
+            labels: read.shown_labels(),
             sources: 1,
             measured: stretch.measured.clone(),
             workload: Workload::Foreign,

@@ -32,7 +32,7 @@ pub(crate) fn beside<'a>(
     let observed: Vec<Observed> =
         points.iter().map(|(_, point)| of_point(recorded, point, spec.replications)).collect();
     let model = Compared {
-        name: SIMULATED.to_owned(),
+        name: SIMULATED.into(),
         source: Source::Sim,
         seed: Some(spec.seed),
         n: points.iter().map(|(_, point)| point.n).sum(),

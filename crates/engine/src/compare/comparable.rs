@@ -10,7 +10,7 @@ use headway_report::format::{chosen_time, count};
 use headway_stats::comparison::{Difference, Incomparable};
 use headway_stats::summary::PlanSummary;
 use headway_stats::summary::Source;
-use headway_workload::redact::Cleared;
+use headway_workload::redact::{Cleared, clear};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What users noted, by key.
@@ -114,7 +114,7 @@ pub(super) fn look(
     if let (Some(base), Some(other)) = (&a.run.target, &b.run.target)
         && base != other
     {
-        let (base, other) = (base.to_string(), other.to_string());
+        let (base, other) = (base.clone(), other.clone());
         differs.push(Difference { what: "target".into(), base, other });
     }
     // The arrivals of a log do not depend on the seed.
@@ -142,7 +142,7 @@ pub fn differences(base: &Recorded, other: &Recorded) -> Vec<Difference> {
     let mut differ = |what: &str, both: [String; 2]| {
         let [base, other] = both;
         if base != other {
-            all.push(Difference { what: what.into(), base, other });
+            all.push(Difference { what: clear(what), base: clear(&base), other: clear(&other) });
         }
     };
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "as the target prefers".into());
@@ -166,9 +166,8 @@ pub fn differences(base: &Recorded, other: &Recorded) -> Vec<Difference> {
 /// Notes that only one has, or that differ.
 pub(crate) fn of_notes(a: &Notes, b: &Notes) -> Vec<Difference> {
     let keys: BTreeSet<&Cleared> = a.keys().chain(b.keys()).collect();
-    let of =
-        |one: &Notes, key: &Cleared| one.get(key).map_or_else(|| "none".to_owned(), |note| note.to_string());
+    let of = |one: &Notes, key: &Cleared| one.get(key).map_or_else(|| "none".into(), Cleared::clone);
     let all =
-        keys.into_iter().map(|key| Difference { what: key.to_string(), base: of(a, key), other: of(b, key) });
+        keys.into_iter().map(|key| Difference { what: key.clone(), base: of(a, key), other: of(b, key) });
     all.filter(|difference| difference.base != difference.other).collect()
 }

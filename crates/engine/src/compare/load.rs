@@ -12,6 +12,7 @@ use headway_stats::comparison::{Compared, Condition, Numbers, Observed, Observin
 use headway_stats::study::Study;
 use headway_stats::summary::{NotComputed, PlanSummary, Source};
 use headway_workload::Plan;
+use headway_workload::redact::Cleared;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
@@ -34,7 +35,7 @@ pub struct Loaded {
     /// As the comparison shows it.
     pub run: Compared,
     /// Labels of its steps.
-    pub labels: Vec<String>,
+    pub labels: Vec<Cleared>,
     /// Its specification; none for studies and audited files.
     pub recorded: Option<Recorded>,
     /// Its numbers; none of a study of several points.
@@ -63,7 +64,7 @@ impl Loaded {
     /// It is no run and no file that can be audited, or a run that did not reach its end.
     pub fn open(
         path: &Path,
-        name: String,
+        name: Cleared,
         conditions: &[Condition],
         watch: &mut dyn Watch,
     ) -> Result<Loaded, Error> {
@@ -119,7 +120,7 @@ fn summary(path: &Path) -> Result<(Summary, u64), Error> {
     Ok((read, digest.finish()))
 }
 
-fn study(path: &Path, name: String) -> Result<Loaded, Error> {
+fn study(path: &Path, name: Cleared) -> Result<Loaded, Error> {
     let text = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let read = headway_report::study::parse(&text);
     let study = read
@@ -165,7 +166,7 @@ fn whole(summary: &Summary, path: &Path) -> Result<(), Error> {
 const NO_TRIAL: &str = "whose trials each ended when their outcome was clear, so that their numbers lean to it: run the rate anew (headway run ... -R \
                         RATE), and compare that";
 
-fn run(path: &Path, name: String, conditions: &[Condition]) -> Result<Loaded, Error> {
+fn run(path: &Path, name: Cleared, conditions: &[Condition]) -> Result<Loaded, Error> {
     let file = |name: &str| path.join(name);
     if is_trial(path) {
         return Err(Error::usage(anyhow!("{} is a trial of a search, {NO_TRIAL}", path.display())));
@@ -215,7 +216,7 @@ fn run(path: &Path, name: String, conditions: &[Condition]) -> Result<Loaded, Er
 }
 
 /// What a summary tells, beside the plan where that is known.
-fn of_summary(summary: &Summary, name: String, plan: Option<Plan>, conditions: &[Condition]) -> Loaded {
+fn of_summary(summary: &Summary, name: Cleared, plan: Option<Plan>, conditions: &[Condition]) -> Loaded {
     let asked = summary.plan.clone();
     let held =
         summary.generator.as_ref().and_then(|generator| generator.cap_hits).is_some_and(|hits| hits > 0);
@@ -241,7 +242,7 @@ fn of_summary(summary: &Summary, name: String, plan: Option<Plan>, conditions: &
         over_time: Stretch::of(&summary.series),
         not_computed,
     };
-    let labels: Vec<String> = summary.by_label.keys().cloned().collect();
+    let labels: Vec<Cleared> = summary.by_label.keys().cloned().collect();
     let only = if let [only] = &labels[..] { Some(only.clone()) } else { None };
     let observed = Some(Observed::told(Numbers::of_summary(summary)).of_only(only));
     Loaded {
@@ -255,8 +256,8 @@ fn of_summary(summary: &Summary, name: String, plan: Option<Plan>, conditions: &
 }
 
 /// Labels by how many requests they have, the most frequent first.
-fn most_frequent(summary: &Summary) -> Vec<String> {
-    let mut labels: Vec<(&String, u64)> = summary.by_label.iter().map(|(label, of)| (label, of.n)).collect();
+fn most_frequent(summary: &Summary) -> Vec<Cleared> {
+    let mut labels: Vec<(&Cleared, u64)> = summary.by_label.iter().map(|(label, of)| (label, of.n)).collect();
     labels.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     labels.into_iter().map(|(label, _)| label.clone()).collect()
 }
@@ -301,7 +302,7 @@ fn hash(record: &Record, digest: &mut DefaultHasher) {
 }
 
 /// What takes the records of the run with that summary and these steps.
-fn observe(summary: &Summary, steps: &[String]) -> Observing {
+fn observe(summary: &Summary, steps: &[Cleared]) -> Observing {
     let measured = Nanos::from_secs_f64(summary.measured.from_s)..Nanos::from_secs_f64(summary.measured.to_s);
     Observing::new(&measured, steps, &most_frequent(summary))
 }
@@ -311,7 +312,7 @@ struct Taking<'a> {
     watch: &'a mut dyn Watch,
     conditions: &'a [Condition],
     measured: Range<Nanos>,
-    labels: Vec<String>,
+    labels: Vec<Cleared>,
     observing: Option<Observing>,
     digest: DefaultHasher,
 }
@@ -339,7 +340,7 @@ impl Watch for Taking<'_> {
 /// Another tool's file, audited.
 fn audited(
     path: &Path,
-    name: String,
+    name: Cleared,
     conditions: &[Condition],
     watch: &mut dyn Watch,
 ) -> Result<Loaded, Error> {

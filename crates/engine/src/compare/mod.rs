@@ -21,7 +21,7 @@ use headway_stats::comparison::{
 };
 use headway_stats::study::{Parameter, Point, Study};
 use headway_stats::summary::NotComputed;
-use headway_workload::redact::Cleared;
+use headway_workload::redact::{Cleared, clear};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub struct CompareSpec {
 pub fn compare_recorded(spec: &CompareSpec, watch: &mut dyn Watch) -> Result<Comparison, Error> {
     each_once(&spec.paths)?;
     let names = names(&spec.paths);
-    let of = |(path, name): (&PathBuf, String)| Loaded::open(path, name, &spec.conditions, watch);
+    let of = |(path, name): (&PathBuf, Cleared)| Loaded::open(path, name, &spec.conditions, watch);
     let loaded: Vec<Loaded> = spec.paths.iter().zip(names).map(of).collect::<Result<_, _>>()?;
     compare_loaded(&loaded, spec)
 }
@@ -86,7 +86,7 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
         let found = comparable::look([0, other], pair, pair.map(|one| one.recorded.as_ref()), &spec.across);
         pairs.push(Two {
             runs: [0, other],
-            point: String::new(),
+            point: Cleared::default(),
             observed: [base, own],
             not_computed: pair.map(|one| &one.run.not_computed),
             same_arrivals: found.same_arrivals || same_draws(pair.map(|one| one.study.as_ref())),
@@ -147,7 +147,7 @@ fn same_draws(studies: [Option<&Study>; 2]) -> bool {
 /// A point that two studies have.
 struct OfPoints<'a> {
     other: usize,
-    name: String,
+    name: Cleared,
     points: [&'a Point; 2],
     studies: [&'a Study; 2],
 }
@@ -159,14 +159,14 @@ impl OfPoints<'_> {
 }
 
 /// The values of a point with the names of the parameters.
-fn name_of(parameters: &[Parameter], point: &Point) -> String {
+fn name_of(parameters: &[Parameter], point: &Point) -> Cleared {
     let named = parameters.iter().zip(&point.values).map(|(p, value)| format!("{}={value}", p.name));
-    named.collect::<Vec<String>>().join(" ")
+    clear(&named.collect::<Vec<String>>().join(" "))
 }
 
 /// Points of the first study that the second does not have, by their names.
-fn alone<'a>(of: &'a Study, other: &'a Study) -> impl Iterator<Item = String> + 'a {
-    let has = |name: &String| other.points.iter().any(|twin| name_of(&other.parameters, twin) == *name);
+fn alone<'a>(of: &'a Study, other: &'a Study) -> impl Iterator<Item = Cleared> + 'a {
+    let has = |name: &Cleared| other.points.iter().any(|twin| name_of(&other.parameters, twin) == *name);
     of.points.iter().map(|point| name_of(&of.parameters, point)).filter(move |name| !has(name))
 }
 
@@ -176,7 +176,7 @@ fn common<'a>(
     other: usize,
     a: &'a Study,
     b: &'a Study,
-) -> Result<Vec<(String, [&'a Point; 2])>, Error> {
+) -> Result<Vec<(Cleared, [&'a Point; 2])>, Error> {
     let of = |point: &'a Point| {
         let name_a = name_of(&a.parameters, point);
         let twin = b.points.iter().find(|twin| name_of(&b.parameters, twin) == name_a)?;
@@ -201,7 +201,7 @@ fn steps_are_known(loaded: &[Loaded], conditions: &[Condition]) -> Result<(), Er
         let Some(step) = &condition.step else { continue };
         for one in loaded {
             if !one.labels.contains(step) {
-                let labels: Vec<&str> = one.labels.iter().take(20).map(String::as_str).collect();
+                let labels: Vec<&str> = one.labels.iter().take(20).map(Cleared::as_str).collect();
                 let labels = if labels.is_empty() { "none".to_owned() } else { labels.join(", ") };
                 return Err(Error::usage(anyhow!(
                     "--fail-if '{}': {} has no step '{step}' (its steps: {labels})",
@@ -235,7 +235,7 @@ fn each_once(paths: &[PathBuf]) -> Result<(), Error> {
 }
 
 /// What the runs are called: names of their folders or files where these differ, else their paths.
-fn names(paths: &[PathBuf]) -> Vec<String> {
+fn names(paths: &[PathBuf]) -> Vec<Cleared> {
     let last = |path: &Path| {
         let own = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let inside = [headway_records::folder::SUMMARY, headway_report::study::JSON_FILE];
@@ -250,7 +250,8 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
     };
     let short: Vec<String> = paths.iter().map(|path| last(path)).collect();
     let twice = short.iter().enumerate().any(|(i, name)| short[..i].contains(name));
-    if twice { paths.iter().map(|path| path.display().to_string()).collect() } else { short }
+    let names = if twice { paths.iter().map(|path| path.display().to_string()).collect() } else { short };
+    names.iter().map(|name| clear(name)).collect()
 }
 
 /// Whether a load was another than was planned; what the generator's delays did where that is known is in the intervals.

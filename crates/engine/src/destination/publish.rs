@@ -13,6 +13,7 @@ use headway_records::{RunFolder, folder};
 use headway_stats::summary::evidence::Run as Evidence;
 use headway_stats::summary::{Finding, FindingId, Severity};
 use headway_workload::plan::SessionsOf;
+use headway_workload::redact::clear;
 use headway_workload::{Plan, Shard};
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -90,7 +91,8 @@ impl Publisher {
     pub(crate) fn finding(&self) -> Option<Finding> {
         let failures = self.seat.store.failures()?;
         let place = self.seat.store.place();
-        let evidence = Evidence::StoreFailed { place, failures: failures.n, last: failures.last };
+        let evidence =
+            Evidence::StoreFailed { place: clear(&place), failures: failures.n, last: clear(&failures.last) };
         Some(Finding {
             id: FindingId::StoreFailed,
             severity: Severity::Info,

@@ -13,6 +13,7 @@ use headway_records::RunFolder;
 use headway_stats::summary::evidence::Run as Evidence;
 use headway_stats::summary::{Finding, FindingId, Severity};
 use headway_workload::Shard;
+use headway_workload::redact::clear;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -174,7 +175,7 @@ impl Seat {
         if let Some((from, offset)) = worst.filter(|(_, offset)| offset.surely() > WARNED) {
             let seconds = |time: Nanos| time.as_secs_f64();
             let evidence = Evidence::ClockOff {
-                from: from.clone(),
+                from: clear(from),
                 least_s: seconds(offset.least),
                 most_s: seconds(offset.most),
             };

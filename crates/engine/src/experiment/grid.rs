@@ -11,7 +11,7 @@ use headway_stats::steady::{apart, paired};
 use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, SCHEMA, Study};
 use headway_stats::summary::evidence::{NotCompared, Remark};
 use headway_stats::summary::{Evidence, Infinite, PlanSummary};
-use headway_workload::redact::Cleared;
+use headway_workload::redact::{Cleared, clear};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,9 +35,9 @@ pub struct StudySpec {
     /// Thresholds of the numbers of each point.
     pub thresholds: Vec<Threshold>,
     /// Thresholds of the file that a study does not evaluate, as they were written.
-    pub not_judged: Vec<String>,
+    pub not_judged: Vec<Cleared>,
     /// Labels of the steps.
-    pub labels: Vec<String>,
+    pub labels: Vec<Cleared>,
     /// A recorded run that the points are compared with.
     pub beside: Option<Arc<Loaded>>,
     /// What the user noted of it, secrets replaced.
@@ -111,12 +111,12 @@ pub(super) fn document(
     let of_points = places.iter().zip(&done);
     let points = of_points.filter_map(|(place, done)| Some((place, &done.as_ref()?.point)));
     let beside = spec.beside.as_ref().map(|run| beside(run, spec, points));
-    let missing: Vec<Vec<String>> =
+    let missing: Vec<Vec<Cleared>> =
         places.iter().zip(&done).filter(|(_, d)| d.is_none()).map(|(p, _)| p.values.clone()).collect();
     let interrupted = !missing.is_empty();
     let done: Vec<PointResult> = done.into_iter().flatten().collect();
     let (differences, uncompared) = differences(spec, &done);
-    let not_judged = |threshold: &String| Remark::NotJudged { threshold: threshold.clone() }.into();
+    let not_judged = |threshold: &Cleared| Remark::NotJudged { threshold: threshold.clone() }.into();
     let study = Study {
         schema: SCHEMA.to_owned(),
         name: spec.name.clone(),
@@ -163,11 +163,11 @@ fn differences(spec: &StudySpec, done: &[PointResult]) -> (Vec<Difference>, Vec<
     let (mut all, mut left_out) = (Vec::new(), Vec::new());
     let Some(model) = spec.model_parameter() else { return (all, left_out) };
     let first = &spec.parameters[model].values[0];
-    let others = |point: &Point| -> Vec<String> {
+    let others = |point: &Point| -> Vec<Cleared> {
         let kept = point.values.iter().enumerate().filter(|(i, _)| *i != model);
         kept.map(|(_, value)| value.clone()).collect()
     };
-    let bases: BTreeMap<Vec<String>, usize> = done
+    let bases: BTreeMap<Vec<Cleared>, usize> = done
         .iter()
         .enumerate()
         .filter(|(_, d)| d.point.values[model] == *first)
@@ -175,11 +175,14 @@ fn differences(spec: &StudySpec, done: &[PointResult]) -> (Vec<Difference>, Vec<
         .collect();
     for (point, own) in done.iter().enumerate().filter(|(_, d)| d.point.values[model] != *first) {
         let Some(&with) = bases.get(&others(&own.point)) else { continue };
-        let (pair, rest) = ([own, &done[with]], others(&own.point).join(" "));
+        let (pair, rest) = (
+            [own, &done[with]],
+            clear(&others(&own.point).iter().map(Cleared::as_str).collect::<Vec<_>>().join(" ")),
+        );
         let names = pair.map(|d| d.point.values[model].clone());
-        let not = |at: Vec<&str>, why: NotCompared| {
+        let not = |at: Vec<&'static str>, why: NotCompared| {
             let [one, other] = names.clone();
-            let at = at.into_iter().map(str::to_owned).collect();
+            let at = at.into_iter().map(Cleared::from).collect();
             Evidence::from(Remark::NotCompared { one, other, at, place: rest.clone(), why })
         };
         let (mut bounds, mut few) = (Vec::new(), Vec::new());
@@ -372,7 +375,7 @@ mod tests {
     /// Two points, the second with a server more.
     fn two_points() -> StudySpec {
         let mut spec = spec();
-        let other = SweepPoint { values: vec!["other".to_owned()], ..spec.places[0].clone() };
+        let other = SweepPoint { values: vec!["other".into()], ..spec.places[0].clone() };
         spec.places.push(other);
         spec.places[1].play.model.parts[0].copies += 1;
         spec

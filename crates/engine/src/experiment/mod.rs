@@ -18,13 +18,14 @@ use crate::simulate::point::PointBuilder;
 use crate::simulate::replication::{Replication, seed};
 use crate::{Error, jobs};
 use headway_stats::Threshold;
+use headway_workload::redact::Cleared;
 use std::collections::BTreeMap;
 
 /// One combination of values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SweepPoint {
     /// Values of the parameters, in their order.
-    pub values: Vec<String>,
+    pub values: Vec<Cleared>,
     /// What is played there.
     pub play: Play,
 }
@@ -139,7 +140,7 @@ mod tests {
             let group = Group::open(Process::Poisson, profile);
             let plan = Plan::of(7, group, Nanos::ZERO, Nanos::from_secs(40));
             Some(vec![SweepPoint {
-                values: vec![self.rate.to_string()],
+                values: vec![headway_workload::redact::clear(&self.rate.to_string())],
                 play: Play { plan, ..self.play.clone() },
             }])
         }

@@ -39,7 +39,7 @@ pub struct RoundsSpec<'a> {
 /// One of those that are compared.
 pub struct Contender {
     /// What it is called.
-    pub name: String,
+    pub name: Cleared,
     /// Where its load goes, secrets replaced; none of models.
     pub target: Option<Cleared>,
     /// What plays it.
@@ -178,8 +178,7 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
     }
     let obstacles = |other: usize| -> Vec<Incomparable> { invalid([0, other], [&runs[0], &runs[other]]) };
     let differs = |other: usize| -> Vec<Difference> {
-        let [base, other] =
-            [&runs[0], &runs[other]].map(|run| run.target.as_deref().unwrap_or_default().to_owned());
+        let [base, other] = [&runs[0], &runs[other]].map(|run| run.target.clone().unwrap_or_default());
         if base == other { Vec::new() } else { vec![Difference { what: "target".into(), base, other }] }
     };
     let comparison = compare_rounds(runs.clone(), &whole, &obstacles, &differs, spec.conditions);
@@ -210,7 +209,7 @@ mod tests {
         };
         let first = scenario(services[0]);
         let sides = services.map(|service| Contender {
-            name: service.to_owned(),
+            name: headway_workload::redact::clear(service),
             target: None,
             backend: Backend::Sim(Box::new(Sim::new(scenario(service).model().unwrap().clone()))),
         });
@@ -272,7 +271,7 @@ mod tests {
             let scenario = scenario(gap);
             let sim =
                 Sim { streamed: scenario.script.streamed(), ..Sim::new(scenario.model().unwrap().clone()) };
-            Contender { name: gap.to_owned(), target: None, backend: Backend::Sim(Box::new(sim)) }
+            Contender { name: gap.into(), target: None, backend: Backend::Sim(Box::new(sim)) }
         });
         let run = |seed: u64| {
             let plan: Plan = first.plan(seed, Shard::WHOLE);

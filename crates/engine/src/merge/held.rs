@@ -46,6 +46,8 @@ struct Group {
     draws: Stream,
     /// By number; none for a shard that is not held, or is left open.
     shards: Vec<Option<Awaited>>,
+    /// By number: from when on an arrival that left no record was not planned any more.
+    until: Vec<Nanos>,
 }
 
 /// The arrivals of a shard that were drawn so far.
@@ -57,17 +59,20 @@ struct Awaited {
 }
 
 impl Held {
-    /// Holds these of `count` shards to that plan.
-    pub(super) fn new(plan: &Plan, count: u32, shards: &[u32]) -> Held {
+    /// Holds these of `count` shards to that plan, each until it was stopped ([`Nanos::MAX`] if it was not).
+    pub(super) fn new(plan: &Plan, count: u32, shards: &[(u32, Nanos)]) -> Held {
         Held::within(plan, count, shards, ROOM)
     }
 
-    fn within(plan: &Plan, count: u32, shards: &[u32], room: usize) -> Held {
+    fn within(plan: &Plan, count: u32, shards: &[(u32, Nanos)], room: usize) -> Held {
         let group = |group| {
             let mut of: Vec<Option<Awaited>> = (0..count).map(|_| None).collect();
-            shards.iter().for_each(|&shard| of[shard as usize] = Some(Awaited::default()));
+            let mut until = vec![Nanos::MAX; of.len()];
+            for &(shard, stop) in shards {
+                (of[shard as usize], until[shard as usize]) = (Some(Awaited::default()), stop);
+            }
             let (planned, draws) = (plan.sessions_of(group, Shard::WHOLE), plan.shard_draws(group));
-            Group { planned, draws, shards: of }
+            Group { planned, draws, shards: of, until }
         };
         Held {
             arrives: arriving(plan),
@@ -191,13 +196,21 @@ impl Group {
 
     /// Of each shard that is held: how many arrivals it has, and how many of them left no record.
     fn end(mut self, arrives: bool) -> Vec<Option<(u64, u64)>> {
-        let unseen = |of: &Awaited| of.waiting.iter().filter(|(_, seen)| !seen).count() as u64;
+        let counts = |of: &Awaited, until: Nanos| {
+            let unseen = || of.waiting.iter().filter(|(_, seen)| !seen).map(|(arrival, _)| arrival.intended);
+            let not_due = unseen().filter(|due| *due >= until).count() as u64;
+            (of.drawn - not_due, unseen().count() as u64 - not_due)
+        };
+        let held = self.shards.iter().zip(&self.until);
         let mut ended: Vec<Option<(u64, u64)>> =
-            self.shards.iter().map(|of| of.as_ref().map(|of| (of.drawn, unseen(of)))).collect();
+            held.map(|(of, until)| of.as_ref().map(|of| counts(of, *until))).collect();
+        let last = self.until.iter().copied().max().unwrap_or(Nanos::MAX);
         let rest = arrives.then_some(&mut self.planned).into_iter().flatten();
-        for arrival in rest {
+        for arrival in rest.take_while(|arrival| arrival.intended < last) {
             let owner = Shard::owner(self.draws, arrival.k, ended.len() as u32);
-            if let Some((planned, without_record)) = &mut ended[owner as usize] {
+            if arrival.intended < self.until[owner as usize]
+                && let Some((planned, without_record)) = &mut ended[owner as usize]
+            {
                 *planned += 1;
                 *without_record += 1;
             }
@@ -222,6 +235,11 @@ mod tests {
         plan().sessions_of(0, shard).map(row).collect()
     }
 
+    /// These shards, none of them stopped.
+    fn whole(shards: &[u32]) -> Vec<(u32, Nanos)> {
+        shards.iter().map(|&shard| (shard, Nanos::MAX)).collect()
+    }
+
     /// Shard 1 of 3.
     fn shard() -> Shard {
         Shard::new(1, 3).unwrap()
@@ -229,7 +247,7 @@ mod tests {
 
     /// How many of shard 1 have left no record, unless it was left open.
     fn held(rows: &[Record], shift: Nanos) -> Option<u64> {
-        let mut held = Held::new(&plan(), 3, &[1]);
+        let mut held = Held::new(&plan(), 3, &whole(&[1]));
         let all = rows.iter().all(|row| held.take(1, row, shift));
         all.then(|| {
             let tally = held.tallies()[1].unwrap();
@@ -282,7 +300,7 @@ mod tests {
     fn shards_pass_by_together_and_each_has_what_it_would_have_alone() {
         let of = |i| rows(Shard::new(i, 3).unwrap());
         let (zero, two) = (of(0), of(2));
-        let mut held = Held::new(&plan(), 3, &[0, 2]);
+        let mut held = Held::new(&plan(), 3, &whole(&[0, 2]));
         let mut all: Vec<(u32, Record)> = zero.iter().map(|row| (0, *row)).collect();
         // Of shard 2, which was killed, the first 300.
         all.extend(two.iter().take(300).map(|row| (2, *row)));
@@ -297,11 +315,32 @@ mod tests {
         assert_eq!(counts(tallies[1]), None, "a shard that is not here");
     }
 
+    /// What was due after a shard was stopped, and left no record, was not planned any more; what was due before is missing.
+    #[test]
+    fn of_a_shard_that_was_stopped_only_what_was_due_before_is_looked_for() {
+        let (all, stop) = (rows(shard()), Nanos::from_secs(1));
+        let before = all.iter().filter(|row| row.intended < stop).count();
+        let counts = |rows: &[Record]| {
+            let mut held = Held::new(&plan(), 3, &[(1, stop)]);
+            assert!(rows.iter().all(|row| held.take(1, row, Nanos::ZERO)));
+            let tally = held.tallies()[1].unwrap();
+            (tally.planned, tally.without_record)
+        };
+        assert!(before > 200 && before + 200 < all.len());
+        assert_eq!(counts(&all[..before]), (before as u64, 0));
+        assert_eq!(counts(&all[..before - 10]), (before as u64, 10));
+        // A few that it still sent while it came to a stop were planned.
+        assert_eq!(counts(&all[..before + 3]), (before as u64 + 3, 0));
+        let mut gap = all[..before + 3].to_vec();
+        gap.remove(before);
+        assert_eq!(counts(&gap), (before as u64 + 2, 0));
+    }
+
     #[test]
     fn all_groups_have_one_room() {
         let mut plan = plan();
         plan.groups.push(plan.groups[0].clone());
-        let mut held = Held::within(&plan, 3, &[0, 1, 2], 100);
+        let mut held = Held::within(&plan, 3, &whole(&[0, 1, 2]), 100);
         let of_group = |group: u16| {
             let row = move |a: Arrival| Record {
                 group,
@@ -324,7 +363,7 @@ mod tests {
 
     #[test]
     fn where_room_ends_the_shard_that_most_arrivals_wait_for_is_left_open_alone() {
-        let mut held = Held::within(&plan(), 3, &[0, 1, 2], 100);
+        let mut held = Held::within(&plan(), 3, &whole(&[0, 1, 2]), 100);
         let mut all: Vec<(u32, Record)> = Vec::new();
         for i in [0, 1, 2] {
             let rows = rows(Shard::new(i, 3).unwrap());
@@ -340,7 +379,7 @@ mod tests {
         assert_eq!(tallies[0].unwrap().without_record + tallies[2].unwrap().without_record, 0);
         // One that comes on after it was left open is told so.
         let late = rows(Shard::new(1, 3).unwrap())[50];
-        let mut again = Held::within(&plan(), 3, &[0, 1], 100);
+        let mut again = Held::within(&plan(), 3, &whole(&[0, 1]), 100);
         for row in rows(Shard::new(0, 3).unwrap()) {
             assert!(again.take(0, &row, Nanos::ZERO));
         }

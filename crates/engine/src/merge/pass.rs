@@ -6,7 +6,7 @@
 use super::held::Held;
 use super::{Error, Run, Shards, Tally, unwritable};
 use crate::manifest::{Apart, Manifest};
-use crate::recompute::Recomputed;
+use crate::recompute::{Recomputed, Told};
 use headway_base::{Nanos, Record, ResponseEvent};
 use headway_records::{By, Limits, Merge, Metadata, NewLog, Origin, RunFolder, events_of};
 use headway_stats::{Summary, Threshold};
@@ -107,6 +107,10 @@ fn pass(
     }
     let mut truncated = truncated;
     truncated.extend(events(shards, out, limits, &metadata, &mut recomputed)?);
+    let stopped_at = shards.stopped_at(limits);
+    if let Some(at) = stopped_at {
+        log.stopped(at);
+    }
     if let Err(error) = log.finish() {
         let _ = std::fs::remove_file(out.events());
         return Err(unwritable(error).into());
@@ -119,7 +123,8 @@ fn pass(
         ..apart
     });
     recomputed.began(apart.clone());
-    Ok(Passed { summary: recomputed.finish(shards.told(), true), truncated, tallies, apart })
+    let told = Told { stopped_at, ..shards.told() };
+    Ok(Passed { summary: recomputed.finish(told, true), truncated, tallies, apart })
 }
 
 /// Writes the events of all shards into one table, if there are any, and counts them; the logs of those whose table has no end mark.
@@ -220,8 +225,9 @@ impl Checks<'_> {
     fn new<'a>(shards: &'a Shards, limits: Limits, disordered: &[PathBuf]) -> Result<Checks<'a>, Error> {
         let is_disordered = |run: &Run| disordered.contains(&run.folder.records());
         let alone = |run: &Run| is_disordered(run).then(|| shards.held_alone(run, limits)).transpose();
-        let passing: Vec<u32> =
-            shards.runs.iter().filter(|run| !is_disordered(run)).map(|run| run.shard.index()).collect();
+        let passing = shards.runs.iter().filter(|run| !is_disordered(run));
+        let passing: Vec<(u32, Nanos)> =
+            passing.map(|run| (run.shard.index(), shards.until(run, limits))).collect();
         Ok(Checks {
             shards,
             limits,

@@ -9,6 +9,7 @@ use headway_stats::comparison::Difference;
 use headway_stats::summary::PlanSummary;
 use headway_workload::journey::Node;
 use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Source};
+use headway_workload::redact::{Cleared, clear};
 use headway_workload::{Plan, Shard};
 
 /// Longest text on either side; of two longer ones the beginning that they share is left out.
@@ -20,12 +21,14 @@ const KEPT: usize = 16;
 type Item = (String, String);
 
 /// What differs between two plans, the recorded one first; `steps` are the labels of their steps.
-pub fn of_plans(plans: [&Plan; 2], steps: [&[String]; 2]) -> Vec<Difference> {
+pub fn of_plans(plans: [&Plan; 2], steps: [&[Cleared]; 2]) -> Vec<Difference> {
     // A single step is called differently by a command line and a scenario.
     let single = steps.iter().all(|labels| labels.len() < 2);
     let name = |side: usize, step: u16| match single {
         true => "request".to_owned(),
-        false => steps[side].get(usize::from(step)).cloned().unwrap_or_else(|| format!("step {step}")),
+        false => {
+            steps[side].get(usize::from(step)).map_or_else(|| format!("step {step}"), Cleared::to_string)
+        }
     };
     let mut all = Vec::new();
     let names = plans.map(|plan| plan.groups.iter().map(|g| g.name.as_str()).collect::<Vec<_>>());
@@ -42,11 +45,11 @@ pub fn of_plans(plans: [&Plan; 2], steps: [&[String]; 2]) -> Vec<Difference> {
             continue;
         }
         let items = [(0, other), (1, own)].map(|(side, group)| items(group, &|step| name(side, step)));
-        all.extend(different(items).into_iter().map(|d| Difference { what: of(&d.what), ..d }));
+        all.extend(different(items).into_iter().map(|d| Difference { what: clear(&of(&d.what)), ..d }));
     }
     all.extend(different(plans.map(whole)));
     if !single {
-        all.extend(different(steps.map(|labels| vec![("steps".into(), labels.join(", "))])));
+        all.extend(different(steps.map(|labels| vec![("steps".into(), joined(labels))])));
     }
     all
 }
@@ -71,7 +74,7 @@ pub fn of_summaries(plans: [&PlanSummary; 2]) -> Vec<Difference> {
     let mut all = different(items);
     let several = plans.iter().any(|plan| plan.steps.len() > 1);
     if several {
-        all.extend(different(plans.map(|plan| vec![("steps".into(), plan.steps.join(", "))])));
+        all.extend(different(plans.map(|plan| vec![("steps".into(), joined(&plan.steps))])));
     }
     all
 }
@@ -91,9 +94,14 @@ pub fn of_patience(recorded: &PlanSummary, simulated: &PlanSummary) -> Vec<Diffe
     apart.map(|(what, both)| differ(what.into(), both.map(chosen_time))).collect()
 }
 
+fn joined(labels: &[Cleared]) -> String {
+    labels.iter().map(Cleared::as_str).collect::<Vec<_>>().join(", ")
+}
+
 fn differ(what: String, [base, other]: [String; 2]) -> Difference {
     let (base, other) = shortened(&base, &other);
-    Difference { what, base, other }
+    // Of plans, whose names have passed the gate.
+    Difference { what: clear(&what), base: clear(&base), other: clear(&other) }
 }
 
 /// The items that both have and that are not the same.
@@ -252,7 +260,7 @@ mod tests {
     }
 
     fn differing(recorded: &Plan, simulated: &Plan) -> Vec<String> {
-        let steps = ["request".to_owned()];
+        let steps = ["request".into()];
         let all = of_plans([recorded, simulated], [&steps, &[]]);
         let in_words = |d: &Difference| format!("{}: {} | {}", d.what, d.base, d.other);
         all.iter().map(in_words).collect()
@@ -314,7 +322,7 @@ mod tests {
             differing(&both, &other),
             ["after a failure of clerks: the user goes on | the session is over"]
         );
-        let labels = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let labels = |names: &[&'static str]| names.iter().map(|&name| name.into()).collect::<Vec<_>>();
         let renamed = of_plans([&two, &two], [&labels(&["a", "b"]), &labels(&["a", "c"])]);
         assert_eq!(renamed.len(), 1);
         assert_eq!(renamed[0].what, "steps");

@@ -311,7 +311,8 @@ mod tests {
         let pool = of(&Model::balanced(Policy::Random, 250, station(1, "exp(200ms)")));
         assert!(pool[0].is_none() && (pool[1].unwrap() - 0.8).abs() < 1e-9);
         let tree = |shared: bool, copies: u32| {
-            let named = |name: &str, copies, shared, kind| Part { copies, shared, ..Part::new(name, kind) };
+            let named =
+                |name: &'static str, copies, shared, kind| Part { copies, shared, ..Part::new(name, kind) };
             Model::of(vec![
                 named("front", 1, false, Kind::Balancer(Balancer::new(Policy::Random, &[1]))),
                 named("routers", 10, true, Kind::Balancer(Balancer::new(Policy::RoundRobin, &[2]))),

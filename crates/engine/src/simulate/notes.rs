@@ -10,6 +10,7 @@ use headway_stats::steady::{Cut, Length};
 use headway_stats::study::{Point, WarmUp};
 use headway_stats::summary::evidence::{NoSteadyState, Remark};
 use headway_stats::summary::{Infinite, Stated, Unsteady};
+use headway_workload::redact::Cleared;
 
 /// So much of the requests being left out as warm-up is worth a word.
 const MUCH: f64 = 0.25;
@@ -32,7 +33,7 @@ pub struct About<'a> {
     /// Whether it is for what is planned to happen once that there is no steady state.
     pub planned: bool,
     /// The part that leaves the mean response time without an interval, if one does, and why.
-    pub no_mean: Option<(&'a str, Infinite)>,
+    pub no_mean: Option<(&'a Cleared, Infinite)>,
     /// What is left out.
     pub warm_up: WarmUp,
     /// Where that ends, the same of all replications.
@@ -93,7 +94,7 @@ fn unsteady(about: &About<'_>) -> Option<Remark> {
 
 fn no_mean(about: &About<'_>) -> Option<Remark> {
     let (part, what) = about.no_mean?;
-    Some(Remark::InfiniteOverRuns { part: part.to_owned(), what })
+    Some(Remark::InfiniteOverRuns { part: part.clone(), what })
 }
 
 /// Much of the runs is in none of the response times, and in all of the rest.

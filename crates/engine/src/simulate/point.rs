@@ -22,6 +22,7 @@ use headway_stats::steady::{Cut, Length, Prefix};
 use headway_stats::study::{Estimate, Point, WarmUp};
 use headway_stats::summary::{Evidence, Finding, Infinite, NotComputed, Unsteady, Why};
 use headway_stats::{Growth, Refusals, Threshold, Workload};
+use headway_workload::redact::Cleared;
 use std::collections::BTreeMap;
 
 /// Replications in whose average the end of the warm-up is looked for.
@@ -125,7 +126,7 @@ impl PointBuilder {
     }
 
     /// The point of these values, at which that was played.
-    pub fn finish(self, values: &[String], play: &Play) -> PointResult {
+    pub fn finish(self, values: &[Cleared], play: &Play) -> PointResult {
         let left_out = match self.cut {
             Some(Cut::Found(prefix)) => prefix.observations,
             _ => 0,
@@ -261,7 +262,7 @@ impl PointBuilder {
             replications: all.len() as u64,
             unjudged: runs().filter(|r| r.steady.is_none()).count() as u64,
             planned,
-            no_mean: no_mean.and_then(|(part, what)| Some((play.model.parts.get(part)?.name.as_str(), what))),
+            no_mean: no_mean.and_then(|(part, what)| Some((&play.model.parts.get(part)?.name, what))),
             warm_up: self.warm_up,
             cut,
             kept_s,
@@ -393,7 +394,7 @@ fn refusals<'a>(play: &Play, runs: impl Iterator<Item = &'a Replication>, seen: 
     let failed = |part: usize| seen.iter().filter_map(|seen| Some(seen.parts.get(part)?.failed)).sum::<f64>();
     let parts = play.model.parts.iter().enumerate().map(|(i, part)| (failed(i), part));
     let most = parts.filter(|(failed, _)| *failed > 0.0).max_by(|a, b| a.0.total_cmp(&b.0));
-    all.finding(most.map(|(_, part)| part.name.as_str()))
+    all.finding(most.map(|(_, part)| &part.name))
 }
 
 /// By how much the number in a part grows: over the replications, of a single one by its own stretches.

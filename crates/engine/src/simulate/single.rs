@@ -76,7 +76,7 @@ impl Sim {
             true => Steady { why_not: Some(Unsteady::Interrupted.into()), ..Steady::default() },
             false => steady(plan, &self.model, &warm_up, &loads, &inside.parts),
         };
-        let collected = collector.finish(ended);
+        let collected = collector.finish(ended, interrupted.then_some(ended));
         let facts = Facts {
             interrupted_at: interrupted.then_some(ended),
             simulation: Some(Simulation { steady, ..inside }),

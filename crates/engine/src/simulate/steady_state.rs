@@ -11,6 +11,7 @@ use headway_stats::summary::{Disturbance, PlanPart, Unsteady};
 use headway_workload::Plan;
 use headway_workload::model::{Kind, Model, When, WhileDown};
 use headway_workload::plan::Source;
+use headway_workload::redact::Cleared;
 use headway_workload::users::Level;
 use std::ops::Range;
 
@@ -46,14 +47,16 @@ pub struct SteadyEvidence<'a> {
 
 /// What speaks against a steady state, what is gravest first; none where nothing does.
 pub fn why_not(of: &SteadyEvidence<'_>) -> Option<Unsteady> {
-    let name = |part: usize| of.model.parts.get(part).map_or("a part", |part| part.name.as_str());
-    let growth = of.growing.map(|(part, growth)| growth.of_part(name(part)));
+    let name = |part: usize| {
+        of.model.parts.get(part).map_or_else(|| Cleared::from("a part"), |part| part.name.clone())
+    };
+    let growth = of.growing.map(|(part, growth)| growth.of_part(&name(part)));
     if of.plan.is_fixed_work() {
         return Some(Unsteady::FixedWork);
     }
     if let Some((part, load)) = of.loads.busiest().filter(|(_, load)| *load >= 1.0) {
         let load = Some(load).filter(|load| load.is_finite());
-        return Some(Unsteady::Overload { part: name(part).to_owned(), load, growth });
+        return Some(Unsteady::Overload { part: name(part), load, growth });
     }
     let once = once(of.plan, of.model);
     if once.is_some() {

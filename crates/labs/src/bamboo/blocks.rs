@@ -15,6 +15,7 @@ use headway_base::{Nanos, Rate};
 use headway_sim::Network;
 use headway_workload::Process;
 use headway_workload::model::{Balancer, Kind, Model, Part, PartId, Policy, Ties};
+use headway_workload::redact::clear;
 
 /// The system and its load.
 #[derive(Clone, Copy, Debug)]
@@ -180,11 +181,16 @@ impl Setting {
             let policy = Policy::LeastConnections { ties: Ties::Random };
             let kind = Balancer { hold: Some(system::HOLD), ..Balancer::new(policy, &pools) };
             let name = format!("router {router}");
-            parts.push(Part { cable: system::to_router()?, ..Part::new(&name, Kind::Balancer(kind)) });
+            parts.push(Part { cable: system::to_router()?, ..Part::new(clear(&name), Kind::Balancer(kind)) });
         }
         for pool in 0..groups {
             let faults = system::crashes(self.up_s, self.down_s)?;
-            parts.push(Part { name: format!("dynos {pool}"), shared: true, faults, ..system::dynos(each)? });
+            parts.push(Part {
+                name: clear(&format!("dynos {pool}")),
+                shared: true,
+                faults,
+                ..system::dynos(each)?
+            });
         }
         Ok(Model::of(parts))
     }

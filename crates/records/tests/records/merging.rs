@@ -136,3 +136,54 @@ fn merged_logs_count_from_one_zero_and_say_which_were_cut_short() {
     assert_eq!(ending, Some(Ending::Complete));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
 }
+
+/// When a run was stopped stands with the end mark; of several logs that were all stopped the first instant, on the first one's clock.
+#[test]
+fn a_log_says_when_its_run_was_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let log = |name: &str, zero: i64, stop: Option<i64>, ends: bool| {
+        let said = [(metadata::ZERO_UNIX_NS.to_owned(), zero.to_string())].into();
+        let mut writer = headway_records::LogWriter::create(&at(name), &said).unwrap();
+        writer.append(&[plain_row(1), plain_row(2)]).unwrap();
+        if let Some(stop) = stop {
+            writer.stopped(Nanos(stop));
+        }
+        if ends {
+            writer.finish().unwrap();
+        }
+        at(name)
+    };
+    let stopped = |path: &Path| {
+        let reader = LogReader::open(path).unwrap();
+        let said = reader.stopped_at();
+        let (rows, ending) = read(Ok(reader)).unwrap();
+        assert_eq!((rows.len() % 2, ending.is_some()), (0, true));
+        said.map(|at| at.0)
+    };
+    let (one, other) = (log("one", 1_000, Some(70), true), log("other", 1_050, Some(30), true));
+    let (whole, killed) = (log("whole", 1_000, None, true), log("killed", 1_000, Some(70), false));
+    assert_eq!([&one, &other, &whole, &killed].map(|log| stopped(log)), [Some(70), Some(30), None, None]);
+    // The footer is where any reader of Arrow files finds it, and the metadata of the schema are as they were.
+    assert_eq!(LogReader::open(&one).unwrap().metadata().len(), 1);
+    let exact = Limits { same_zero: Nanos::ZERO, ..Limits::default() };
+    merge(&[one.clone(), other.clone()], &at("merged"), By::Started, exact).unwrap();
+    assert_eq!(stopped(&at("merged")), Some(70));
+    merge(&[other.clone(), one.clone()], &at("turned"), By::Started, exact).unwrap();
+    assert_eq!(stopped(&at("turned")), Some(20));
+    for (name, by) in [("plain.parquet", None), ("sorted.parquet", Some(By::Started))] {
+        headway_records::to_parquet(&[one.clone(), other.clone()], &at(name), by, exact).unwrap();
+        assert_eq!(stopped(&at(name)), Some(70), "{name}");
+    }
+    merge(&[one.clone(), whole], &at("some"), By::Started, exact).unwrap();
+    assert_eq!(stopped(&at("some")), None);
+    // Any byte of the footer may be damaged: the log is read or refused, and nothing panics.
+    let bytes = std::fs::read(&one).unwrap();
+    for at in bytes.len().saturating_sub(600)..bytes.len() {
+        for value in [0, 0x7f, 0xff] {
+            let mut damaged = bytes.clone();
+            damaged[at] = value;
+            let _ = LogReader::from_bytes(damaged).map(|reader| reader.stopped_at());
+        }
+    }
+}

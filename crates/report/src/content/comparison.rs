@@ -48,7 +48,7 @@ fn table<'a>(
     rows: impl Iterator<Item = &'a stats::Row>,
     details: bool,
 ) -> Table {
-    let name = |run: usize| comparison.runs.get(run).map_or("-".to_owned(), |run| run.name.clone());
+    let name = |run: usize| comparison.runs.get(run).map_or("-".to_owned(), |run| run.name.to_string());
     let narrow = |title: String| shortened(&title, 10);
     let columns = vec![
         Column::word("", 16),

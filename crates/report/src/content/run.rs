@@ -7,6 +7,7 @@ use crate::format::{
 use crate::words::comparison::spoken_aggregate as spoken;
 use crate::words::{self, Tone};
 use headway_base::rcode::Status;
+use headway_redact::Cleared;
 use headway_stats::Summary;
 use headway_stats::metric::{Aggregate, Metric};
 use headway_stats::summary::{
@@ -386,7 +387,7 @@ pub(crate) fn reasons(summary: &Summary) -> Option<Section> {
 pub(crate) fn labels(summary: &Summary) -> Option<Section> {
     let mut labels: Vec<_> = summary.by_label.iter().collect();
     labels.sort_by_key(|(_, label)| std::cmp::Reverse(label.n));
-    let row = |(name, label): (&String, &LabelSummary)| {
+    let row = |(name, label): (&Cleared, &LabelSummary)| {
         let response = &label.response;
         let at = |key: &str, value| bounded(value, response.lower_bound.contains_key(key));
         let total = words::total(&label.outcomes);

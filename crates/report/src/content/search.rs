@@ -194,13 +194,14 @@ fn trial(found: &Found, n: usize, row: &TrialRow) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use headway_redact::clear;
     use headway_stats::search::Percentile;
 
     fn found(thresholds: &[&str], percents: &[f64]) -> Found {
         let response =
             percents.iter().map(|&percent| Percentile { percent, value: 0.1, ..Percentile::default() });
         Found {
-            thresholds: thresholds.iter().map(|&text| text.to_owned()).collect(),
+            thresholds: thresholds.iter().map(|&text| clear(text)).collect(),
             trials: vec![TrialRow { response: response.collect(), ..TrialRow::default() }],
             ..Found::default()
         }

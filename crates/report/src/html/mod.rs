@@ -25,6 +25,7 @@ mod verdict;
 
 use crate::content::{Section, run as run_content};
 use crate::{Material, Output, Style, words};
+use headway_redact::Cleared;
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
 use headway_stats::search::Searched;
@@ -214,7 +215,7 @@ struct Drawn<'a> {
     /// What status codes and kinds of failure are called.
     names: BTreeMap<&'a str, String>,
     /// The steps to draw.
-    steps: Vec<&'a String>,
+    steps: Vec<&'a Cleared>,
 }
 
 impl Drawn<'_> {

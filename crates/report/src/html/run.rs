@@ -215,8 +215,8 @@ pub(super) fn repeat(page: &mut Markup, summary: &Summary, style: &Style) {
     pairs.extend(summary.audit.as_ref().map(|audit| ("dither seed", audit.dither_seed.to_string())));
     let version = summary.plan.as_ref().and_then(|plan| plan.version);
     pairs.extend(version.map(|version| ("plan version", version.to_string())));
-    pairs.extend(style.folder.clone().map(|folder| ("run folder", folder)));
-    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
+    pairs.extend(style.folder.as_ref().map(|folder| ("run folder", folder.to_string())));
+    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.to_string())));
     page.pairs(&pairs);
     match words::repeat(summary, style) {
         Some(command) => {

@@ -104,8 +104,8 @@ fn has_curve(found: &Found) -> bool {
 fn again(page: &mut Markup, seed: u64, command: Option<&str>, style: &Style) {
     page.section("again", "How to repeat it");
     let mut pairs: Vec<(&str, String)> = vec![("seed", seed.to_string())];
-    pairs.extend(style.folder.clone().map(|folder| ("folder", folder)));
-    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
+    pairs.extend(style.folder.as_ref().map(|folder| ("folder", folder.to_string())));
+    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.to_string())));
     page.pairs(&pairs);
     if let Some(command) = style.repeat.as_deref().or(command) {
         page.element("pre", "command", command);

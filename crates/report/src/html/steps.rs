@@ -4,6 +4,7 @@ use super::figures::{caption_of, details, figure, first_by, or_dash};
 use super::markup::{Cell, Markup, cell, number, toned, word};
 use crate::format::{chosen_time, count, plural, share_of, time};
 use crate::words::Tone;
+use headway_redact::Cleared;
 use headway_stats::Summary;
 use headway_stats::summary::{LabelRow, LabelSummary, MeanParts};
 
@@ -14,7 +15,7 @@ const MOST_DRAWN: usize = 6;
 const MOST_ROWS: usize = 40;
 
 /// Steps that have rows, those with most requests first.
-fn steps(summary: &Summary) -> Vec<(&String, &LabelSummary)> {
+fn steps(summary: &Summary) -> Vec<(&Cleared, &LabelSummary)> {
     let timed = |label: &LabelSummary| label.series.iter().any(|row| row.p50.is_some());
     let mut steps: Vec<_> = summary.by_label.iter().filter(|(_, label)| timed(label)).collect();
     steps.sort_by_key(|(_, label)| std::cmp::Reverse(label.n));
@@ -26,7 +27,7 @@ pub(super) fn has_steps(summary: &Summary) -> bool {
 }
 
 /// The steps that the chart draws.
-pub(super) fn drawn(summary: &Summary) -> Vec<&String> {
+pub(super) fn drawn(summary: &Summary) -> Vec<&Cleared> {
     steps(summary).into_iter().take(MOST_DRAWN).map(|(name, _)| name).collect()
 }
 
@@ -48,7 +49,7 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
         caption.push_str(&format!(" Drawn: the {MOST_DRAWN} of {all} with most requests."));
     }
     figure(page, "steps-over-time", &format!("Response time by {thing} over the run"), &caption);
-    let row = |(name, row): (&&String, &LabelRow)| -> Vec<Cell> {
+    let row = |(name, row): (&&Cleared, &LabelRow)| -> Vec<Cell> {
         vec![
             cell(name.as_str()),
             cell(format!("{:.1}", row.from_s)),

@@ -258,8 +258,8 @@ fn again(page: &mut Markup, study: &Study, style: &Style) {
     page.section("again", "How to repeat it");
     let mut pairs: Vec<(&str, String)> =
         vec![("seed", study.seed.to_string()), ("replications", count(study.replications))];
-    pairs.extend(style.folder.clone().map(|folder| ("run folder", folder)));
-    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
+    pairs.extend(style.folder.as_ref().map(|folder| ("run folder", folder.to_string())));
+    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.to_string())));
     page.pairs(&pairs);
     match style.repeat.as_deref().or(study.command.as_deref()) {
         Some(command) => {

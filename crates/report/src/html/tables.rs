@@ -5,6 +5,7 @@ use super::markup::{Cell, Markup, cell, number, toned, word};
 use crate::content;
 use crate::format::{count, instant, number as digits, p_value, time, time_range};
 use crate::words::{self, Tone};
+use headway_redact::Cleared;
 use headway_stats::Summary;
 use headway_stats::summary::{Interval, RuleResult};
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,8 +195,8 @@ pub(super) fn sessions(page: &mut Markup, summary: &Summary) {
     page.table("Durations, and how long sessions were held back", &head, &rows);
     let steps = block.first_sent.keys().chain(block.first_response.keys()).collect::<BTreeSet<_>>();
     if !steps.is_empty() {
-        let first = |of: &BTreeMap<String, f64>, step: &String| cell(dash(of.get(step).copied(), instant));
-        let row = |step: &String| {
+        let first = |of: &BTreeMap<Cleared, f64>, step: &Cleared| cell(dash(of.get(step).copied(), instant));
+        let row = |step: &Cleared| {
             vec![cell(step), first(&block.first_sent, step), first(&block.first_response, step)]
         };
         let rows: Vec<Vec<Cell>> = steps.into_iter().map(row).collect();

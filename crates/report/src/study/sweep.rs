@@ -1,5 +1,6 @@
 //! What of a study lies along a swept parameter: its values on an axis, and the lines of points that differ in nothing else.
 
+use headway_redact::Cleared;
 use headway_stats::study::{Parameter, Study};
 use serde::Serialize;
 
@@ -7,9 +8,9 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct Sweep {
     /// The parameter.
-    pub name: String,
+    pub name: Cleared,
     /// Its values, as they were written, in the order of `x`.
-    pub values: Vec<String>,
+    pub values: Vec<Cleared>,
     /// Where they stand on the axis; their places in the list where they are no numbers.
     pub x: Vec<f64>,
     /// Whether they are numbers, and a line may join them.
@@ -57,7 +58,7 @@ pub(crate) fn sweep(study: &Study) -> Option<Sweep> {
         let at = found.unwrap_or_else(|| {
             let others = study.parameters.iter().zip(&point.values).enumerate().filter(|(j, _)| *j != along);
             let named = others.map(|(_, (parameter, value))| match parameter.name.as_str() {
-                "model" => value.clone(),
+                "model" => value.to_string(),
                 name => format!("{name} {value}"),
             });
             let label = named.collect::<Vec<String>>().join(", ");
@@ -82,7 +83,7 @@ pub(crate) fn sweep(study: &Study) -> Option<Sweep> {
 }
 
 struct Axis {
-    values: Vec<String>,
+    values: Vec<Cleared>,
     x: Vec<f64>,
     numeric: bool,
     times: bool,
@@ -103,7 +104,7 @@ impl Axis {
             return named;
         }
         let scaled = read.iter().map(|(x, unit)| if times { x * seconds(unit).unwrap_or(1.0) } else { *x });
-        let mut placed: Vec<(f64, String)> = scaled.zip(parameter.values.iter().cloned()).collect();
+        let mut placed: Vec<(f64, Cleared)> = scaled.zip(parameter.values.iter().cloned()).collect();
         placed.sort_by(|a, b| a.0.total_cmp(&b.0));
         // Two spellings of one number would stand on one place.
         if placed.windows(2).any(|pair| pair[0].0 == pair[1].0) {
@@ -144,7 +145,7 @@ mod tests {
     use headway_stats::study::Point;
 
     fn study(parameters: &[(&str, &[&str])]) -> Study {
-        let words = |of: &[&str]| of.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
+        let words = |of: &[&str]| of.iter().map(|word| headway_redact::clear(word)).collect::<Vec<_>>();
         let mut points = vec![Vec::new()];
         for (_, values) in parameters {
             points = points
@@ -157,7 +158,7 @@ mod tests {
         Study {
             parameters: parameters
                 .iter()
-                .map(|(name, values)| Parameter { name: (*name).into(), values: words(values) })
+                .map(|(name, values)| Parameter { name: headway_redact::clear(name), values: words(values) })
                 .collect(),
             points: points.iter().map(|of| Point { values: words(of), ..Point::default() }).collect(),
             ..Study::default()
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!((found.name.as_str(), found.numeric, found.times), ("rate", true, false));
         assert_eq!(
             (found.x, found.values),
-            (vec![50.0, 100.0, 200.0], vec!["50".to_owned(), "100".into(), "200".into()])
+            (vec![50.0, 100.0, 200.0], ["50", "100", "200"].map(Into::into).to_vec())
         );
         let line =
             |label: &str, points: [usize; 3]| Line { label: label.into(), points: points.map(Some).to_vec() };

@@ -377,7 +377,7 @@ fn model(screen: &mut Screen, summary: &Summary) {
     let mut grid = Grid::new(["model", "copies", "load", "in it", "requests", "failed"]);
     for part in parts.iter().take(MOST_ROWS) {
         let cells = [
-            part.name.clone(),
+            part.name.to_string(),
             count(part.copies),
             words::model::load(part),
             number(part.number),
@@ -500,7 +500,7 @@ fn next(page: &mut Page, summary: &Summary, style: &Style) {
     // Folders have long names: beside a narrow label most of them need one line.
     const MARK: &str = "next  ";
     let next = match (&style.next, &style.folder, summary.seed) {
-        (Some(next), ..) => next.clone(),
+        (Some(next), ..) => next.to_string(),
         (None, Some(folder), _) => format!("headway report {folder} --details"),
         (None, None, Some(seed)) => {
             let text = format!("--seed {seed} --details shows all numbers of this run");

@@ -19,7 +19,7 @@ pub(super) fn model(page: &mut Page, summary: &Summary) {
         grid.row(
             words::model::load_tone(part),
             vec![
-                part.name.clone(),
+                part.name.to_string(),
                 count(part.copies),
                 words::model::load(part),
                 dash(part.utilisation, share),

@@ -7,6 +7,7 @@ use super::grid::Grid;
 use super::layout::Page;
 use crate::words::Tone;
 use crate::words::study::{label, place};
+use headway_redact::Cleared;
 use headway_stats::study::{Parameter, Point, Study};
 
 /// A table by point.
@@ -93,7 +94,10 @@ impl<'s> Table<'s> {
     }
 
     fn values(&self, point: &Point) -> Vec<String> {
-        self.varying.iter().map(|&(i, _)| point.values.get(i).cloned().unwrap_or_default()).collect()
+        self.varying
+            .iter()
+            .map(|&(i, _)| point.values.get(i).map_or_else(String::new, Cleared::to_string))
+            .collect()
     }
 
     fn words(&self, point: &Point) -> String {

@@ -6,6 +6,7 @@
 pub use super::users::closed;
 use super::{Answer, Tone, pattern};
 use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
+use headway_redact::Cleared;
 use headway_stats::Summary;
 use headway_stats::metric::Metric;
 use headway_stats::summary::{
@@ -154,7 +155,7 @@ pub fn rows_read(audit: &Audit) -> Option<(Tone, String)> {
     let (rows, unreadable) = (sum(|file| file.rows), sum(|file| file.unreadable));
     let what = match audit.files.len() {
         1 if first.description.is_empty() => first.format.clone(),
-        1 => first.description.clone(),
+        1 => first.description.to_string(),
         n => plural(n as u64, "file"),
     };
     let text = format!("{what}, {}", plural(rows, "request"));
@@ -255,9 +256,9 @@ fn other_reading(summary: &Summary) -> String {
 /// What is known of one file.
 pub fn file(file: &AuditFile, audit: &Audit) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let description = if file.description.is_empty() { &file.format } else { &file.description };
-    let mut format = vec![description.clone()];
-    format.extend(file.tool.clone());
+    let description: &str = if file.description.is_empty() { &file.format } else { &file.description };
+    let mut format = vec![description.to_owned()];
+    format.extend(file.tool.as_ref().map(Cleared::to_string));
     format.extend(file.compression.as_ref().map(|compression| format!("compressed ({compression})")));
     facts.push(fact("format", format.join(", ")));
     let mut rows = plural(file.rows, "request");
@@ -302,7 +303,7 @@ pub fn file(file: &AuditFile, audit: &Audit) -> Vec<Fact> {
     let how = file.stamps_how.as_ref().map(super::why::stamps_how).filter(|how| !how.is_empty());
     let how = how.map_or(String::new(), |how| format!(" ({how})"));
     facts.push(fact("stamps", format!("{which}{how}{digit}")));
-    facts.extend(file.missing.iter().map(|sentence| fact("not in it", sentence)));
+    facts.extend(file.missing.iter().map(|sentence| fact("not in it", sentence.as_str())));
     if let Some(finer) =
         file.finer.as_ref().filter(|_| is_coarse(audit) || audit.resolution.coarse_labels > 0)
     {
@@ -345,7 +346,7 @@ pub fn selection(summary: &Summary, audit: &Audit) -> Vec<Fact> {
     facts.extend(resolution(audit));
     facts.extend(audit.users.map(|users| fact("users", format!("{} named in the files", count(users)))));
     if audit.generators.len() > 1 {
-        let mut names: Vec<&str> = audit.generators.iter().take(6).map(String::as_str).collect();
+        let mut names: Vec<&str> = audit.generators.iter().take(6).map(Cleared::as_str).collect();
         let more = format!("{} more", count(audit.generators.len().saturating_sub(6) as u64));
         if audit.generators.len() > 6 {
             names.push(&more);
@@ -358,7 +359,7 @@ pub fn selection(summary: &Summary, audit: &Audit) -> Vec<Fact> {
 
 /// Which clock is ahead of which, and by how much.
 fn clocks(audit: &Audit, offset: &Offset) -> Fact {
-    let first = audit.generators.first().map_or("the first generator", String::as_str);
+    let first = audit.generators.first().map_or("the first generator", Cleared::as_str);
     let Some(ahead) = offset.ahead_s else {
         let text = format!("how far {} is ahead of {first} is unknown: {}", offset.generator, how(offset));
         return warning("clocks", text);

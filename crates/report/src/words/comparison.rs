@@ -443,13 +443,13 @@ mod tests {
 
     fn first_line(rows: Vec<Row>, verdict: Verdict) -> String {
         let pair = Pair { verdict, rows, ..Pair::default() };
-        let name = |name: &str| Compared { name: name.into(), ..Compared::default() };
+        let name = |name: &'static str| Compared { name: name.into(), ..Compared::default() };
         headline(&Comparison { runs: vec![name("old"), name("new")], ..Comparison::default() }, &pair).1
     }
 
     #[test]
     fn what_both_runs_lack_is_said_once() {
-        let name = |name: &str| Compared { name: name.into(), ..Compared::default() };
+        let name = |name: &'static str| Compared { name: name.into(), ..Compared::default() };
         let all = Comparison { runs: vec![name("old"), name("new")], ..Comparison::default() };
         let lacks = |run, reason: Why| NotTold::NoInterval { run, reason: reason.into() };
         let of = |all_lack| why_not(&all, &Row { why_not: all_lack, ..Row::default() });
@@ -510,7 +510,7 @@ mod tests {
 
     #[test]
     fn what_keeps_runs_from_being_compared_is_named_with_what_would_permit_it() {
-        let of = |what: &str, base: &str, other: &str| Difference {
+        let of = |what: &'static str, base: &'static str, other: &'static str| Difference {
             what: what.into(),
             base: base.into(),
             other: other.into(),

@@ -163,14 +163,14 @@ mod tests {
             reason: (outcome == NotJudged).then(|| Why::NotSteady { because: None }.into()),
             ..ThresholdResult::default()
         };
-        let words = |of: &[&str]| of.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
+        let words = |of: &[&str]| of.iter().map(|word| headway_redact::clear(word)).collect::<Vec<_>>();
         let point = |(value, outcome): (&&str, &ThresholdOutcome)| Point {
             values: words(&[value]),
             thresholds: vec![judged(*outcome)],
             ..Point::default()
         };
         Study {
-            parameters: vec![Parameter { name: name.into(), values: words(values) }],
+            parameters: vec![Parameter { name: headway_redact::clear(name), values: words(values) }],
             points: values.iter().zip(outcomes).map(point).collect(),
             ..Study::default()
         }

@@ -4,6 +4,7 @@ use super::Tone;
 use super::failures::ended;
 use super::study::Sentence;
 use crate::format::{chosen_share, count, number, plural, rate, share, time};
+use headway_redact::Cleared;
 use headway_stats::search::{
     DriftFound, Earlier, Found, OtherLimit, Outcome, Probed, RateOf, Searched, StoppedBy, TrialEnd, TrialRow,
 };
@@ -268,7 +269,7 @@ pub fn headline(found: &Found) -> Sentence {
 /// The threshold that one user alone breaks.
 fn alone(found: &Found) -> Option<&str> {
     let broken = found.probed.as_ref()?.broken?;
-    found.thresholds.get(broken).map(String::as_str)
+    found.thresholds.get(broken).map(Cleared::as_str)
 }
 
 /// How response times changed.
@@ -564,8 +565,11 @@ mod tests {
                 failed_by: failed.map(failed_by),
                 ..TrialRow::default()
             });
-            let found =
-                Found { trials: trials.into(), thresholds: vec![threshold.into()], ..Found::default() };
+            let found = Found {
+                trials: trials.into(),
+                thresholds: vec![headway_redact::clear(threshold)],
+                ..Found::default()
+            };
             notes(&found).into_iter().map(|note| note.text).find(|text| text.contains("limits rates"))
         };
         let said = Some("the target limits rates: 429 from 251/s".to_owned());
@@ -587,7 +591,7 @@ mod tests {
         let found = |outcome, drift| Found {
             outcome,
             drift: Some(drift),
-            thresholds: vec!["p(99)<100ms".to_owned()],
+            thresholds: vec!["p(99)<100ms".into()],
             interval: [None, None],
             ..Found::default()
         };
@@ -617,7 +621,7 @@ mod tests {
     #[test]
     fn the_knee_is_told_beside_that_of_an_earlier_search() {
         let then =
-            Earlier { name: "before".to_owned(), interval: [Some(80.0), Some(100.0)], ..Earlier::default() };
+            Earlier { name: "before".into(), interval: [Some(80.0), Some(100.0)], ..Earlier::default() };
         let told = |interval: [Option<f64>; 2]| {
             let found = Found { interval, baseline: Some(then.beside(interval)), ..Found::default() };
             notes(&found).remove(0).text

@@ -6,6 +6,7 @@ use super::Tone;
 use super::asked::{Kind, is_at_once, kind};
 use super::audit::{Fact, dash, fact};
 use crate::format::{chosen_time, count, number, plural, share, time};
+use headway_redact::Cleared;
 use headway_stats::Summary;
 use headway_stats::summary::{Finding, FindingId, Held, ResponseKind, Sessions, Spread};
 
@@ -131,7 +132,7 @@ fn drain(summary: &Summary, block: &Sessions) -> Option<Fact> {
 
 /// How many sessions saw at least one response beyond each limit that a threshold sets.
 pub fn over_limits(summary: &Summary) -> Vec<Fact> {
-    let mut bounds: Vec<(u64, &str, &Option<String>)> = Vec::new();
+    let mut bounds: Vec<(u64, &str, &Option<Cleared>)> = Vec::new();
     let mut facts = Vec::new();
     for threshold in &summary.thresholds {
         let Some(over) = threshold.sessions_over.filter(|over| over.n > 0) else { continue };
@@ -154,7 +155,7 @@ pub fn over_limits(summary: &Summary) -> Vec<Fact> {
 }
 
 fn first_answers(summary: &Summary, block: &Sessions) -> Option<Fact> {
-    let mut steps: Vec<(&String, f64)> = block.first_response.iter().map(|(step, &at)| (step, at)).collect();
+    let mut steps: Vec<(&Cleared, f64)> = block.first_response.iter().map(|(step, &at)| (step, at)).collect();
     steps.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut parts: Vec<String> =
         steps.iter().take(MOST_STEPS).map(|(step, at)| format!("{step} {}", time(*at))).collect();
@@ -166,7 +167,7 @@ fn first_answers(summary: &Summary, block: &Sessions) -> Option<Fact> {
         .iter()
         .filter(|step| !block.first_response.contains_key(*step))
         .take(MOST_STEPS)
-        .map(String::as_str)
+        .map(Cleared::as_str)
         .collect();
     if !never.is_empty() {
         parts.push(format!("none of {}", never.join(", ")));
@@ -203,7 +204,7 @@ mod tests {
             first_response: [("b".into(), 0.25), ("c".into(), 0.1)].into(),
             ..Sessions::default()
         };
-        let plan = PlanSummary { steps: ["a", "b", "c"].map(String::from).into(), ..PlanSummary::default() };
+        let plan = PlanSummary { steps: ["a", "b", "c"].map(Cleared::from).into(), ..PlanSummary::default() };
         let mut summary = Summary { sessions: Some(block), plan: Some(plan), ..Summary::default() };
         let first = |summary: &Summary| text(&sessions(summary), "1st answers");
         assert_eq!(first(&summary).as_deref(), Some("c 100 ms, b 250 ms, none of a (after the plan's zero)"));
@@ -217,7 +218,7 @@ mod tests {
         let over = Some(SessionsOver { n: 200, over: 50, share: Some(0.25) });
         let limit = |limit, step: Option<&str>, sessions_over| ThresholdResult {
             limit,
-            step: step.map(String::from),
+            step: step.map(headway_redact::clear),
             sessions_over,
             ..ThresholdResult::default()
         };

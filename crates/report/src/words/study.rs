@@ -5,6 +5,7 @@
 use super::why::unsteady;
 use super::{Tone, findings};
 use crate::format::{count, interval_cell, number, plural, share, time, time_within, times_what};
+use headway_redact::Cleared;
 use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, Study, WarmUp};
 use headway_stats::summary::Interval;
 
@@ -53,7 +54,7 @@ pub fn label(study: &Study, point: &Point) -> String {
     place_of(study, &point.values)
 }
 
-fn place_of(study: &Study, values: &[String]) -> String {
+fn place_of(study: &Study, values: &[Cleared]) -> String {
     let named = study.parameters.iter().zip(values);
     let parts: Vec<String> = named.map(|(parameter, value)| place(parameter, value)).collect();
     if parts.is_empty() { "all".into() } else { parts.join(", ") }
@@ -145,7 +146,7 @@ pub fn difference(study: &Study, difference: &Difference) -> Option<Sentence> {
     let (point, with) = (study.points.get(difference.point)?, study.points.get(difference.with)?);
     let model = study.parameters.iter().position(|parameter| parameter.name == "model");
     let name = |point: &Point| {
-        model.and_then(|i| point.values.get(i).cloned()).unwrap_or_else(|| label(study, point))
+        model.and_then(|i| point.values.get(i).map(Cleared::to_string)).unwrap_or_else(|| label(study, point))
     };
     let others: Vec<String> = study
         .parameters
@@ -323,8 +324,10 @@ mod tests {
     use super::*;
 
     fn study() -> Study {
-        let values = |values: &[&str]| values.iter().map(|&value| value.to_owned()).collect::<Vec<String>>();
-        let parameter = |name: &str, of: &[&str]| Parameter { name: name.into(), values: values(of) };
+        let values =
+            |values: &[&str]| values.iter().map(|value| headway_redact::clear(value)).collect::<Vec<_>>();
+        let parameter =
+            |name: &str, of: &[&str]| Parameter { name: headway_redact::clear(name), values: values(of) };
         let point =
             |of: &[&str]| Point { values: values(of), steady: 20, little_holds: 20, ..Point::default() };
         Study {

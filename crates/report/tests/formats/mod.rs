@@ -157,7 +157,7 @@ fn the_histogram_of_a_run_counts_its_answered_requests() {
     assert_eq!(is_a_histogram(&seen, "headway_response_seconds"), summary.by_label.len());
     for (step, label) in &summary.by_label {
         let bucket = |le: &str| {
-            let wanted = [("step".to_owned(), step.clone()), ("le".to_owned(), le.to_owned())];
+            let wanted = [("step".to_owned(), step.to_string()), ("le".to_owned(), le.to_owned())];
             let found =
                 seen.iter().find(|(name, l, _)| name == "headway_response_seconds_bucket" && l[..] == wanted);
             found.expect(le).2
@@ -204,7 +204,7 @@ fn written(format: &str, origin: Origin, rows: &[Record]) -> String {
 }
 
 fn origin() -> Origin {
-    let labels = vec!["list, all".to_owned(), "=add".to_owned()];
+    let labels = vec!["list, all".into(), "=add".into()];
     Origin { name: "shop".into(), labels, zero_unix_ns: Some(1_700_000_000_500_000_000) }
 }
 

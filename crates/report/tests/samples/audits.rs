@@ -38,9 +38,9 @@ pub(super) fn finding(id: &str, severity: Severity, text: &str, value: f64, limi
 
 pub(super) fn file(path: &str, format: &str, description: &str, rows: u64) -> AuditFile {
     AuditFile {
-        path: path.into(),
+        path: headway_redact::clear(path),
         format: format.into(),
-        description: description.into(),
+        description: headway_redact::clear(description),
         stamps: "start".into(),
         stamps_how: Some(StampsHow::Format.into()),
         digit_s: 1e-3,
@@ -121,7 +121,7 @@ pub(super) fn foreign(name: &str, n: u64, rate: f64, cov: f64, audit: Audit) -> 
 /// A row of a table about `mean`, in whatever unit.
 pub(super) fn column(label: &str, n: u64, rate: f64, mean: f64, cov: f64, failed: u64) -> Column {
     Column {
-        label: label.into(),
+        label: headway_redact::clear(label),
         n,
         rate: Some(rate),
         median: Some(mean * 0.69),

@@ -84,7 +84,8 @@ pub fn hostile() -> Summary {
     plan.arrivals = Some(u64::MAX);
     for finding in &mut summary.verdict.findings {
         finding.id = attack.into();
-        let failure = Run::LogLost { lost: u64::MAX, written: 1, error: attack.repeat(2) };
+        let failure =
+            Run::LogLost { lost: u64::MAX, written: 1, error: headway_redact::clear(&attack.repeat(2)) };
         finding.evidence = vec![failure.into()];
         finding.value = Some(-1e300);
         finding.interval = Some([f64::MIN, f64::MAX]);
@@ -97,7 +98,7 @@ pub fn hostile() -> Summary {
         rule.interval = Some([f64::MIN, f64::MAX]);
     }
     summary.thresholds = vec![ThresholdResult {
-        text: attack.repeat(2),
+        text: headway_redact::clear(&attack.repeat(2)),
         value: Some(f64::MAX),
         interval: Some([f64::MIN, f64::MAX]),
         limit: 1e-300,
@@ -136,7 +137,7 @@ pub fn hostile() -> Summary {
     for i in 0..40 {
         let mut of = label(1 << i);
         of.series = [0.0, 1.0].map(|from_s| extreme_row(from_s, i)).to_vec();
-        summary.by_label.insert(format!("{attack}{i}\u{6f22}\u{5b57}"), of);
+        summary.by_label.insert(headway_redact::clear(&format!("{attack}{i}\u{6f22}\u{5b57}")), of);
     }
     summary.response = block(u64::MAX, 1e300, 1.0);
     summary.service = block(u64::MAX, 1e-300, 1.0);

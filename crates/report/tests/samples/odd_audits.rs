@@ -45,7 +45,7 @@ pub fn audit_merged() -> Summary {
     audit.resolution.coarse_labels = 2;
     let mut summary = foreign("north.jtl + south.jtl", 300_000, 250.0, 1.02, audit);
     summary.outcomes = outcomes(&[("ok", 298_500), ("status", 1_500)]);
-    summary.by_label = labels.iter().map(|name| (name.clone(), label(10_000))).collect();
+    summary.by_label = labels.iter().map(|name| (headway_redact::clear(name), label(10_000))).collect();
     summary.plan = Some(plan("poisson", 1.0, 306_000));
     summary.not_computed.clear();
     summary.verdict.load = Some(LoadVerdict::Invalid);
@@ -119,7 +119,9 @@ pub fn audit_hostile() -> Summary {
     }];
     let audit = summary.audit.as_mut().expect("it is an audit");
     for file in &mut audit.files {
-        for text in [&mut file.path, &mut file.format, &mut file.description, &mut file.stamps] {
+        file.path = headway_redact::clear(&attack.repeat(9));
+        file.description = file.path.clone();
+        for text in [&mut file.format, &mut file.stamps] {
             *text = attack.repeat(9);
         }
         file.stamps_how = Some(Stated::other(attack.repeat(9)));
@@ -156,7 +158,7 @@ pub fn audit_hostile() -> Summary {
         bins: vec![CountBin { count: u64::MAX, observed: u64::MAX, expected: f64::MAX }; 3],
     });
     for column in audit.tables.headways.iter_mut().chain(&mut audit.tables.response) {
-        column.label = format!("{attack}{}", column.label);
+        column.label = headway_redact::clear(&format!("{attack}{}", column.label));
         column.n = u64::MAX;
         column.failed = u64::MAX;
         column.rate = Some(f64::MAX);

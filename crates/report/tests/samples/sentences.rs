@@ -59,7 +59,7 @@ fn of(id: &FindingId) -> Vec<Evidence> {
             .into_iter()
             .chain(one(Model::PowerLaw { n: 120, of: 6_000, from_s: 0.8, index: 1.4, ci95: [1.1, 1.7] }))
             .collect(),
-        FindingId::TurnedAway => [None, Some("desk".to_owned())]
+        FindingId::TurnedAway => [None, Some("desk".into())]
             .map(|by| Model::TurnedAway { share: 0.9, by, after_s: 1e-5, per_user_s: 9_000.0 }.into())
             .into(),
         FindingId::NotSteady => not_steady(),
@@ -276,11 +276,11 @@ fn remarks() -> Vec<Evidence> {
         one: "least".into(),
         other: "random".into(),
         at: vec!["p99".into(), "p999".into()],
-        place: place.into(),
+        place: headway_redact::clear(place),
         why,
     };
     let rejects = |part: Option<&str>, load| Remark::RejectsExcess {
-        part: part.map(str::to_owned),
+        part: part.map(headway_redact::clear),
         load,
         failed: 0.2,
         mean_s: load.map(|_| 0.591),
@@ -315,7 +315,7 @@ fn one(evidence: impl Into<Evidence>) -> Vec<Evidence> {
 }
 
 fn failed(step: &str, failed: &str) -> FailedStep {
-    FailedStep { n: 1_197, step: step.into(), failed: failed.into() }
+    FailedStep { n: 1_197, step: headway_redact::clear(step), failed: headway_redact::clear(failed) }
 }
 
 fn infinite() -> [Infinite; 4] {
@@ -381,7 +381,7 @@ fn grows() -> Grows {
 fn feedback() -> Vec<Evidence> {
     let grew = |what, attempts_per_request, wasted, down: Option<&str>| {
         let (per_second, ci95) = (10.3, [8.18, 11.1]);
-        let down = down.map(str::to_owned);
+        let down = down.map(headway_redact::clear);
         Loop::PilesUpInModel { what, per_second, ci95, attempts_per_request, wasted, down }
     };
     let held = |cap, cause| Loop::HeldBack { share: 0.2, longest_s: 0.005, cap, cause };

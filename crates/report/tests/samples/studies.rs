@@ -22,12 +22,12 @@ pub const STUDIES: &[Sample] = &[
     ("study_empty", study_empty),
 ];
 
-fn words(of: &[&str]) -> Vec<String> {
-    of.iter().map(|&word| word.to_owned()).collect()
+fn words(of: &[&str]) -> Vec<headway_redact::Cleared> {
+    of.iter().map(|word| headway_redact::clear(word)).collect()
 }
 
 pub fn parameter(name: &str, values: &[&str]) -> Parameter {
-    Parameter { name: name.into(), values: words(values) }
+    Parameter { name: headway_redact::clear(name), values: words(values) }
 }
 
 /// Within 2 % of `mean` either way, and the replications within 10 %.
@@ -140,7 +140,7 @@ pub fn study_sweep() -> Study {
 pub fn all_alike(parameters: Vec<Parameter>) -> Study {
     let mut rows: Vec<Vec<&str>> = vec![Vec::new()];
     for parameter in &parameters {
-        let values = || parameter.values.iter().map(String::as_str);
+        let values = || parameter.values.iter().map(|value| value.as_str());
         rows =
             rows.iter().flat_map(|row| values().map(|value| [row.as_slice(), &[value]].concat())).collect();
     }

@@ -5,6 +5,7 @@ use super::job::State;
 use super::part::PartKind;
 use super::series::Lane;
 use headway_base::Nanos;
+use headway_workload::redact::Cleared;
 use std::ops::Range;
 
 /// Copies of a part that are reported one by one, at most.
@@ -43,7 +44,7 @@ pub struct Observed {
 #[derive(Clone, PartialEq, Debug)]
 pub struct PartObserved {
     /// Its name.
-    pub name: String,
+    pub name: Cleared,
     /// `balancer`, `station` or `pass`; the first two with their policy or discipline.
     pub kind: String,
     /// How many there are.

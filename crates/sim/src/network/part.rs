@@ -12,11 +12,12 @@ use headway_base::random::{Draws, Stream};
 use headway_base::station::{Admission, Stalls, Station};
 use headway_workload::Plan;
 use headway_workload::model::{Cable, Hedge, Retry, Timeout, UnderWay, WhileDown};
+use headway_workload::redact::Cleared;
 
 /// A part, all its copies.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    pub name: String,
+    pub name: Cleared,
     /// Number of its first copy among the nodes, and how many there are.
     pub first: u32,
     pub copies: u32,

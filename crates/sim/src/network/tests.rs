@@ -142,7 +142,7 @@ fn model(dice: &mut Dice) -> Model {
                 dice.once_in(2, |dice| dice.below(5) as usize).filter(|_| policy == Policy::OneConnection);
             Kind::Balancer(balancer)
         };
-        let part = Part::new(&format!("part {at}"), kind);
+        let part = Part::new(headway_workload::redact::clear(&format!("part {at}")), kind);
         let copies = if at == 0 { 1 } else { 1 + dice.below(3) as u32 };
         let part = Part { copies, shared: dice.below(2) == 0, ..part };
         parts.push(around(dice, part));

@@ -31,7 +31,10 @@ fn group(process: Process, rate: f64, step: u16) -> Group {
     ]);
     let journey = Journey::new(&[Node::Ask { step, repeat: 1, think: None }], no_think()).unwrap();
     let source = Source::Arrivals { process, profile: Arc::new(profile) };
-    Group { name: format!("step {step}"), ..Group::of(source, journey, Connections::Shared) }
+    Group {
+        name: headway_workload::redact::clear(&format!("step {step}")),
+        ..Group::of(source, journey, Connections::Shared)
+    }
 }
 
 fn plan(seed: u64, groups: Vec<Group>) -> Plan {
@@ -76,7 +79,7 @@ fn models() -> Vec<(&'static str, Model)> {
 /// Networks that it can play.
 fn networks() -> Vec<(&'static str, Model)> {
     let pool = || station(1, "exp(40ms)");
-    let part = |name: &str, copies: u32, kind: Kind| Part { copies, ..Part::new(name, kind) };
+    let part = |name: &'static str, copies: u32, kind: Kind| Part { copies, ..Part::new(name, kind) };
     let before = |balancer: Balancer| Part::new("balancer", Kind::Balancer(balancer));
     let uneven = |policy: Policy| {
         let branch = |part, weight| Branch { part, weight };

@@ -8,6 +8,7 @@ use crate::little;
 use crate::moments::Sums;
 use crate::summary::{Closed, NotComputed, Pages, Why};
 use headway_base::{Nanos, Record};
+use headway_redact::Cleared;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -41,13 +42,13 @@ pub(super) struct InFlight {
 struct PagesKept {
     /// By label, whether its requests are pages.
     is_page: Vec<bool>,
-    labels: Vec<String>,
+    labels: Vec<Cleared>,
     response: Sums,
 }
 
 impl InFlight {
     /// Of labels of which those are pages.
-    pub fn with_pages(labels: &[String], pages: &[String]) -> InFlight {
+    pub fn with_pages(labels: &[Cleared], pages: &[Cleared]) -> InFlight {
         let is_page = labels.iter().map(|label| pages.contains(label)).collect();
         let kept = || PagesKept { is_page, labels: pages.to_vec(), response: Sums::default() };
         InFlight { pages: (!pages.is_empty()).then(|| Box::new(kept())), ..InFlight::default() }

@@ -31,6 +31,7 @@ use closed::InFlight;
 use counts::Counts;
 use estimate::Estimator;
 use headway_base::{Kind, Nanos, Record, Start};
+use headway_redact::Cleared;
 use tables::{Rows, Tables};
 use threads::Threads;
 
@@ -63,7 +64,7 @@ pub struct AuditSetup {
     /// Names of the users (threads) by number; empty where unknown.
     pub users: Vec<String>,
     /// Names of the generators by number.
-    pub generators: Vec<String>,
+    pub generators: Vec<Cleared>,
     /// Requests by label, from the survey.
     pub label_counts: Vec<u64>,
     /// Which stream is judged.
@@ -88,7 +89,7 @@ pub struct AuditSetup {
     /// Sizes of the groups of users whose CoV is told; empty: 1, 2, 5, 10, 20, 50 ... and all.
     pub by_threads: Vec<u64>,
     /// Labels of the requests that are pages; empty where that was not said.
-    pub pages: Vec<String>,
+    pub pages: Vec<Cleared>,
     /// Percentiles of the tables, each from 0 to 100.
     pub percentiles: Vec<f64>,
     /// Their rule.

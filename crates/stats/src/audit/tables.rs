@@ -13,6 +13,7 @@ use crate::divisor::Divisor;
 use crate::moments::{Gathered, Moments};
 use crate::summary::{self, Column};
 use headway_base::{Nanos, Outcome, Record};
+use headway_redact::Cleared;
 
 /// Name of the row of all labels.
 const TOTAL: &str = "Total";
@@ -24,13 +25,13 @@ const MOST_LABELS: usize = 1_000;
 /// Which row of the tables each label belongs to.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
-    pub names: Vec<String>,
+    pub names: Vec<Cleared>,
     of_label: Vec<u16>,
 }
 
 impl Rows {
     /// A row per label; of very many labels only the most frequent ones.
-    pub fn new(labels: &[String], counts: &[u64]) -> Rows {
+    pub fn new(labels: &[Cleared], counts: &[u64]) -> Rows {
         if labels.len() <= MOST_LABELS {
             return Rows { names: labels.to_vec(), of_label: (0..labels.len() as u16).collect() };
         }
@@ -41,7 +42,7 @@ impl Rows {
         order.sort_unstable();
         let mut of_label = vec![MOST_LABELS as u16; labels.len()];
         order.iter().enumerate().for_each(|(row, &label)| of_label[label] = row as u16);
-        let mut names: Vec<String> = order.iter().map(|&label| labels[label].clone()).collect();
+        let mut names: Vec<Cleared> = order.iter().map(|&label| labels[label].clone()).collect();
         names.push(OTHERS.into());
         Rows { names, of_label }
     }
@@ -66,7 +67,7 @@ pub(super) struct Tables {
     digits: u8,
     extent: Extent,
     rows: Vec<Option<Box<Row>>>,
-    names: Vec<String>,
+    names: Vec<Cleared>,
     /// Headways of all requests; everything else of the total is put together from the rows.
     total: Gaps,
     total_extent: Extent,
@@ -153,7 +154,7 @@ impl Row {
 }
 
 impl Tables {
-    pub fn new(setup: &AuditSetup, names: Vec<String>) -> Tables {
+    pub fn new(setup: &AuditSetup, names: Vec<Cleared>) -> Tables {
         let few = names.len() <= FEW_LABELS;
         let (unit, digits) = match setup.quantiles {
             QuantileRule::Brady => (setup.digit.0.max(1) as u64, if few { 5 } else { 3 }),
@@ -223,13 +224,13 @@ impl Tables {
 
     /// The tables: labels by name, those without a row of their own, the total.
     pub fn finish(&self) -> summary::Tables {
-        let mut order: Vec<(&str, &Row)> = self
+        let mut order: Vec<(&Cleared, &Row)> = self
             .names
             .iter()
             .zip(&self.rows)
-            .filter_map(|(name, row)| Some((name.as_str(), row.as_deref()?)))
+            .filter_map(|(name, row)| Some((name, row.as_deref()?)))
             .collect();
-        order.sort_by_key(|(name, _)| (*name == OTHERS, *name));
+        order.sort_by_key(|(name, _)| (**name == *OTHERS, *name));
         let rows: Vec<&Row> = order.iter().map(|(_, row)| *row).collect();
         let table = |of: fn(&Row) -> &Measure, total: Option<&Measure>, scale: f64| {
             let all = total.map_or_else(|| rows.iter().map(|row| of(row)).collect(), |total| vec![total]);
@@ -239,7 +240,7 @@ impl Tables {
             let labels =
                 order.iter().map(|(name, row)| self.column(name, &[of(row)], &[row], &row.extent, scale));
             let mut columns: Vec<Column> = labels.collect();
-            columns.push(self.column(TOTAL, &all, &rows, &self.total_extent, scale));
+            columns.push(self.column(&TOTAL.into(), &all, &rows, &self.total_extent, scale));
             columns
         };
         const NS: f64 = 1e9;
@@ -262,7 +263,7 @@ impl Tables {
     /// A row of a table. `scale` of the quantity's whole numbers make one unit of the document.
     fn column(
         &self,
-        label: &str,
+        label: &Cleared,
         measures: &[&Measure],
         rows: &[&Row],
         extent: &Extent,
@@ -285,7 +286,7 @@ impl Tables {
         let received = rows.iter().map(|r| r.received).sum::<u64>() as f64;
         let variance = moments.sd().map(|sd| sd * sd);
         Column {
-            label: label.into(),
+            label: label.clone(),
             n,
             rate: seconds.map(|s| n as f64 / s),
             median: quantile(0.5, true),
@@ -319,12 +320,12 @@ mod tests {
 
     #[test]
     fn beyond_a_thousand_labels_the_rare_ones_share_a_row() {
-        let labels: Vec<String> = (0..1_500).map(|i| format!("label {i}")).collect();
+        let labels: Vec<Cleared> = (0..1_500usize).map(Cleared::from).collect();
         let counts: Vec<u64> = (0..1_500).collect();
         let rows = Rows::new(&labels, &counts);
         assert_eq!(rows.names.len(), 1_001);
         assert_eq!((rows.of(1_499), rows.of(500), rows.of(499), rows.of(0)), (999, 0, 1_000, 1_000));
-        assert_eq!((rows.names[0].as_str(), rows.names[1_000].as_str()), ("label 500", OTHERS));
+        assert_eq!((rows.names[0].as_str(), rows.names[1_000].as_str()), ("500", OTHERS));
         let few = Rows::new(&labels[..3], &counts);
         assert_eq!((few.names.len(), few.of(2), few.of(9)), (3, 2, 2));
     }

@@ -4,8 +4,9 @@
 
 use super::document::{Outcome, Row, Shown};
 use crate::metric::{Aggregate, Metric, NumberOf};
-use crate::thresholds::Reader;
+use crate::thresholds::{Reader, shown};
 use headway_base::units::nearest;
+use headway_redact::{Cleared, clear};
 use std::fmt;
 use std::str::FromStr;
 
@@ -13,11 +14,11 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Condition {
     /// As it was written.
-    pub text: String,
+    pub text: Cleared,
     /// The number.
     pub number: NumberOf,
     /// The step that it is limited to; none for all requests.
-    pub step: Option<String>,
+    pub step: Option<Cleared>,
     /// Whether the other's number is to be larger, or smaller.
     pub higher: bool,
     /// By more than this: relative to the first, of `failed` the difference of the shares; at least 0.
@@ -130,7 +131,11 @@ impl FromStr for Condition {
                 return Err(error(at, message));
             }
         };
-        Ok(Condition { text: given.to_owned(), number, step, higher: *higher, by })
+        // Labels of recorded runs have passed the same gate.
+        let label = step.as_deref().map(clear);
+        let text = shown(given, step.as_deref().zip(label.as_ref()));
+        let step = label;
+        Ok(Condition { text, number, step, higher: *higher, by })
     }
 }
 
@@ -175,7 +180,7 @@ mod tests {
         assert_eq!(read("rate lower by 2%"), (NumberOf::RATE, None, false, 0.02));
         assert_eq!(read("failed higher by 0.1%"), (NumberOf::FAILED, None, true, 0.001));
         assert_eq!(read("failed: rate more"), (NumberOf::FAILED, None, true, 0.0));
-        let step = Some("add".to_owned());
+        let step = Some(Cleared::from("add"));
         assert_eq!(read("response{step:add}: med slower"), (at(50.0), step.clone(), true, 0.0));
         let connect: NumberOf = "connect.p95".parse().unwrap();
         assert_eq!(read("connect: p(95) slower by 5%"), (connect, None, true, 0.05));

@@ -60,7 +60,7 @@ pub struct PointLeftOut {
     /// Index of the study that has not.
     pub lacks: usize,
     /// Its values, with the names of the parameters.
-    pub point: String,
+    pub point: Cleared,
 }
 
 /// How intervals came about.
@@ -79,7 +79,7 @@ pub enum Method {
 #[serde(default)]
 pub struct Compared {
     /// What it is called here: its folder or file, or the target of live rounds.
-    pub name: String,
+    pub name: Cleared,
     /// Where its records came from.
     pub source: Source,
     /// Verdict on its load; null where none was specified.
@@ -161,7 +161,7 @@ pub struct Pair {
     /// Index of the run.
     pub other: usize,
     /// What of studies is compared, such as `rate=100`; empty of runs.
-    pub point: String,
+    pub point: Cleared,
     /// What the comparison comes to.
     pub verdict: Verdict,
     /// Whether both had the same arrivals (one plan, one seed), so that what they share is taken out of the intervals.
@@ -174,7 +174,7 @@ pub struct Pair {
     /// The numbers.
     pub rows: Vec<Row>,
     /// Labels of only one of the two, and those beyond the most frequent [`MOST_LABELS`]; not compared.
-    pub labels_left_out: Vec<String>,
+    pub labels_left_out: Vec<Cleared>,
 }
 
 /// Labels that are compared at most.
@@ -230,11 +230,11 @@ pub enum Incomparable {
 #[serde(default)]
 pub struct Difference {
     /// What: `rate`, `warm-up`, or the key of a note.
-    pub what: String,
+    pub what: Cleared,
     /// Of the first, in words.
-    pub base: String,
+    pub base: Cleared,
     /// Of the other.
-    pub other: String,
+    pub other: Cleared,
 }
 
 /// A number of both.
@@ -244,7 +244,7 @@ pub struct Row {
     /// `rate`, `mean`, `p50` ... `p999`, `failed`, or that of another metric: `connect.p95`.
     pub of: NumberOf,
     /// The step that it is of; null for all of them.
-    pub label: Option<String>,
+    pub label: Option<Cleared>,
     /// In the first run.
     pub base: Number,
     /// In the other.
@@ -348,7 +348,7 @@ pub enum NotTold {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ConditionResult {
     /// As it was written: `p(99) slower by 5%`.
-    pub text: String,
+    pub text: Cleared,
     /// What it says.
     #[serde(skip)]
     pub condition: Condition,

@@ -31,6 +31,7 @@ pub use rounds::{FEWEST_ROUNDS, compare_rounds};
 use crate::intervals::{SEGMENTS, t975, two_sided_t};
 use crate::metric::{Aggregate, NumberOf};
 use crate::summary::{Interval, NotComputed};
+use headway_redact::Cleared;
 use joint::{Pieces, confidence_of_each};
 use numbers::{CELL, Sure};
 
@@ -62,7 +63,7 @@ pub struct Two<'a> {
     /// Indices of the runs; the first is the base.
     pub runs: [usize; 2],
     /// What of studies is compared; empty of runs.
-    pub point: String,
+    pub point: Cleared,
     /// Their numbers.
     pub observed: [&'a Observed; 2],
     /// Why summaries of theirs withhold intervals.
@@ -83,13 +84,13 @@ pub struct Two<'a> {
 #[derive(Clone, PartialEq, Debug)]
 struct Asked {
     number: NumberOf,
-    label: Option<String>,
+    label: Option<Cleared>,
 }
 
 /// The rows to look at, given the labels of both and the conditions on them.
-fn asked(labels: &[&String], conditions: &[Condition]) -> Vec<Asked> {
+fn asked(labels: &[&Cleared], conditions: &[Condition]) -> Vec<Asked> {
     let all = OVERALL.into_iter().map(|number| Asked { number, label: None });
-    let of = |label: &&String| {
+    let of = |label: &&Cleared| {
         let label = Some((*label).clone());
         BY_LABEL.map(|number| Asked { number, label: label.clone() })
     };
@@ -122,7 +123,7 @@ pub fn compare(runs: Vec<Compared>, pairs: Vec<Two<'_>>, conditions: &[Condition
         .iter()
         .map(|two| {
             let [base, other] = two.observed;
-            let common: Vec<&String> =
+            let common: Vec<&Cleared> =
                 base.by_label.keys().filter(|label| other.by_label.contains_key(*label)).collect();
             asked(&common, conditions)
         })
@@ -346,7 +347,7 @@ impl Two<'_> {
 
     fn pair(self, rows: Vec<Row>) -> Pair {
         let [base, other] = self.observed;
-        let only = |a: &Observed, b: &Observed| -> Vec<String> {
+        let only = |a: &Observed, b: &Observed| -> Vec<Cleared> {
             a.by_label.keys().filter(|label| !b.by_label.contains_key(*label)).cloned().collect()
         };
         let mut labels_left_out = only(base, other);

@@ -10,6 +10,7 @@ use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
 use crate::summary::{self, LoadVerdict, NumberEffect};
 use headway_base::{Kind, Nanos, Outcome, Record, ResponseEvent};
+use headway_redact::Cleared;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use std::ops::Range;
 pub struct Observing {
     measured: Measured,
     all: Kept,
-    labels: Vec<String>,
+    labels: Vec<Cleared>,
     /// By the number of their label, those that are kept apart.
     by_label: BTreeMap<u16, Kept>,
 }
@@ -50,9 +51,9 @@ fn metrics(conditions: &[Condition]) -> Vec<metric::Kept> {
 impl Observing {
     /// Nothing yet, of a run with that measured phase and these labels of steps; `wanted` are the labels to keep apart, at most
     /// [`MOST_LABELS`] of them. Where there is one label it is all there is.
-    pub fn new(measured: &Range<Nanos>, labels: &[String], wanted: &[String]) -> Observing {
+    pub fn new(measured: &Range<Nanos>, labels: &[Cleared], wanted: &[Cleared]) -> Observing {
         let kept = wanted.iter().take(if labels.len() > 1 { MOST_LABELS } else { 0 });
-        let place = |label: &String| labels.iter().position(|own| own == label);
+        let place = |label: &Cleared| labels.iter().position(|own| own == label);
         let by_label = kept.filter_map(place).map(|step| (step as u16, Kept::default()));
         Observing {
             measured: Measured::new(measured),
@@ -144,9 +145,9 @@ impl Kept {
 #[derive(Debug)]
 pub struct Observed {
     pub(super) all: Numbers,
-    pub(super) by_label: BTreeMap<String, Numbers>,
+    pub(super) by_label: BTreeMap<Cleared, Numbers>,
     /// The only step, whose numbers are those of all requests.
-    only: Option<String>,
+    only: Option<Cleared>,
     /// By the names of numbers of all requests: how far below and above what was measured that lies which an undisturbed generator would
     /// have measured.
     off: Vec<(NumberOf, [f64; 2])>,
@@ -162,7 +163,7 @@ impl Observed {
 
     /// The same of a run with a single step of that label.
     #[must_use]
-    pub fn of_only(self, label: Option<String>) -> Observed {
+    pub fn of_only(self, label: Option<Cleared>) -> Observed {
         Observed { only: label, ..self }
     }
 

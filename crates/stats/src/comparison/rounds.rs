@@ -9,6 +9,7 @@ use super::{Asked, Condition, asked, finished, of_numbers, on_whole_runs, recove
 use crate::intervals::{clopper_pearson_at, two_sided_t};
 use crate::metric::NumberOf;
 use crate::summary::Interval;
+use headway_redact::Cleared;
 
 /// Fewest rounds that carry an interval.
 pub const FEWEST_ROUNDS: usize = crate::intervals::FEWEST_SEGMENTS;
@@ -22,8 +23,8 @@ pub fn compare_rounds(
     conditions: &[Condition],
 ) -> Comparison {
     let conditions = &on_whole_runs(conditions, rounds.iter().flatten());
-    let in_all = |label: &&String| rounds.iter().flatten().all(|of| of.by_label.contains_key(*label));
-    let labels: Vec<&String> =
+    let in_all = |label: &&Cleared| rounds.iter().flatten().all(|of| of.by_label.contains_key(*label));
+    let labels: Vec<&Cleared> =
         rounds.first().map_or_else(Vec::new, |round| round[0].by_label.keys().filter(in_all).collect());
     let rows = asked(&labels, conditions);
     let differences: Vec<Vec<Result<Differences, Vec<NotTold>>>> = (1..runs.len())

@@ -12,6 +12,7 @@ use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
 use crate::summary::{EventNumbers, Events, NotComputed};
 use headway_base::ResponseEvent;
+use headway_redact::Cleared;
 use std::collections::BTreeMap;
 
 /// What is kept of the events of one label.
@@ -113,7 +114,7 @@ impl EventsKept {
     }
 
     /// The block of the document; none where there was no event. What cannot be computed is noted under `events`.
-    pub fn summary(&self, labels: &[String], filled: usize, missing: &mut NotComputed) -> Option<Events> {
+    pub fn summary(&self, labels: &[Cleared], filled: usize, missing: &mut NotComputed) -> Option<Events> {
         if self.is_empty() {
             return None;
         }
@@ -121,7 +122,7 @@ impl EventsKept {
         let mut by_label = BTreeMap::new();
         for (step, kept) in self.steps.iter().enumerate().filter(|(_, kept)| kept.requests + kept.events > 0)
         {
-            let label = labels.get(step).cloned().unwrap_or_else(|| step.to_string());
+            let label = labels.get(step).cloned().unwrap_or_else(|| Cleared::from(step));
             // The only one has the numbers of all.
             let alone = kept.requests == all.requests && kept.events == all.n;
             let numbers = match alone {

@@ -36,7 +36,7 @@ fn summed(events: &[ResponseEvent]) -> (Events, NotComputed) {
     let mut kept = EventsKept::default();
     events.iter().for_each(|event| kept.push(event, &measured));
     let mut missing = NotComputed::new();
-    let labels = ["read".to_owned(), "write".to_owned()];
+    let labels = ["read".into(), "write".into()];
     (kept.summary(&labels, 20, &mut missing).unwrap(), missing)
 }
 

@@ -8,6 +8,7 @@
 
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width};
 use crate::summary::{Grows, Interval, ModelPart};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// Last periods that are looked at, at most.
@@ -62,8 +63,8 @@ impl Growth {
     }
 
     /// As that of a part with that name.
-    pub fn of_part(&self, part: &str) -> Grows {
-        Grows { part: part.to_owned(), per_second: self.per_second, ci95: self.interval }
+    pub fn of_part(&self, part: &Cleared) -> Grows {
+        Grows { part: part.clone(), per_second: self.per_second, ci95: self.interval }
     }
 
     /// Whether it is shown to grow.

@@ -5,6 +5,7 @@ use crate::metric::NumberOf;
 use crate::setup::Workload;
 use crate::summary::{EffectBasis, Finding, RuleId, RuleOutcome, RuleResult, Severity};
 use headway_base::Outcome;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 rows! {
@@ -74,9 +75,9 @@ pub struct FailedStep {
     /// How many.
     pub n: u64,
     /// Label of the step that was not sent.
-    pub step: String,
+    pub step: Cleared,
     /// Label of the step that had failed.
-    pub failed: String,
+    pub failed: Cleared,
 }
 
 /// How far the starts are from a reference.
@@ -153,7 +154,7 @@ pub(super) fn unsent_steps(case: &FindingContext) -> Option<Finding> {
     let rule = sent_rule(case).filter(|_| missing.n() > 0)?;
     let mut pairs: Vec<_> = missing.after.iter().collect();
     pairs.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
-    let label = |step: u16| case.labels.get(usize::from(step)).map_or("?", String::as_str).to_owned();
+    let label = |step: u16| case.labels.get(usize::from(step)).cloned().unwrap_or_else(|| "?".into());
     let step = |&(&(failed, own), &n): &(&(u16, u16), &u64)| FailedStep {
         n,
         step: label(own),

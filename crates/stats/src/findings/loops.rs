@@ -8,6 +8,7 @@ use crate::setup::Workload;
 use crate::summary::{Finding, Interval, Severity, Stated, Why};
 use crate::trend::{Trend, mser};
 use headway_base::Outcome;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 rows! {
@@ -45,7 +46,7 @@ pub enum Loop {
         ci95: Interval,
         attempts_per_request: Option<f64>,
         wasted: Option<f64>,
-        down: Option<String>,
+        down: Option<Cleared>,
     },
     /// A share of the arrivals found no free connection and waited.
     HeldBack { share: f64, longest_s: f64, cap: Option<u64>, cause: HeldBackBy },

@@ -43,6 +43,7 @@ use crate::summary::{
     Why, tags,
 };
 use headway_base::Outcome;
+use headway_redact::Cleared;
 use load::load;
 use loops::{closed, drift, fed_back};
 use pattern::{pattern, stamps};
@@ -57,7 +58,7 @@ pub(crate) struct FindingContext<'a> {
     pub summary: &'a Summary,
     pub judged: &'a Judged,
     /// Labels of the steps.
-    pub labels: &'a [String],
+    pub labels: &'a [Cleared],
     /// When arrivals fell due that never started, and when requests failed.
     pub unsent_at: &'a Ranges,
     pub failed_at: &'a Ranges,

@@ -4,6 +4,7 @@
 
 use crate::summary::evidence::Model;
 use crate::summary::{Finding, Severity};
+use headway_redact::Cleared;
 
 /// From this share of refusals on a closed run is one of refusals.
 const MOSTLY: f64 = 0.5;
@@ -27,7 +28,7 @@ pub struct Refusals {
 
 impl Refusals {
     /// The finding, without its id, if the run is mostly one of refusals; `by` is the part that turned most of them away.
-    pub fn finding(&self, by: Option<&str>) -> Option<Finding> {
+    pub fn finding(&self, by: Option<&Cleared>) -> Option<Finding> {
         let Refusals { n, of, sum_s, user_seconds } = *self;
         if n == 0 || of == 0 || user_seconds <= 0.0 {
             return None;
@@ -36,8 +37,7 @@ impl Refusals {
         (share >= MOSTLY && after <= AT_ONCE_S && again >= AGAIN).then(|| Finding {
             severity: Severity::Warning,
             evidence: vec![
-                Model::TurnedAway { share, by: by.map(str::to_owned), after_s: after, per_user_s: again }
-                    .into(),
+                Model::TurnedAway { share, by: by.cloned(), after_s: after, per_user_s: again }.into(),
             ],
             value: Some(again),
             limit: Some(AGAIN),
@@ -56,7 +56,7 @@ mod tests {
     fn a_run_is_one_of_refusals_where_most_are_quick_and_many() {
         let of = |n, sum_s, user_seconds| Refusals { n, of: 10_000, sum_s, user_seconds };
         // Nine in ten, after 10 us each, of a user in a second.
-        let finding = of(9_000, 0.09, 1.0).finding(Some("desk")).unwrap();
+        let finding = of(9_000, 0.09, 1.0).finding(Some(&"desk".into())).unwrap();
         let [Evidence::Model(Model::TurnedAway { share, by, after_s, per_user_s })] = &finding.evidence[..]
         else {
             panic!("{finding:?}")

@@ -6,6 +6,7 @@ use crate::intervals::SEGMENTS;
 use crate::phase::Ranges;
 use crate::summary::{Finding, RuleId, RuleOutcome, RuleResult, Severity};
 use headway_base::Outcome;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 rows! {
@@ -61,7 +62,7 @@ rows! {
 #[expect(missing_docs, reason = "fields are the numbers of the sentence: seconds by `_s`, shares of one")]
 pub enum Run {
     /// A threshold ended the run; the number of complete segments of the measured phase.
-    Aborted { threshold: String, at_s: f64, complete: usize, of: usize },
+    Aborted { threshold: Cleared, at_s: f64, complete: usize, of: usize },
     /// The run was cut short.
     Interrupted { at_s: f64, complete: usize, of: usize },
     /// The generator's threads stood still `n` times for more than `over_s`; and the longest of these times.
@@ -85,7 +86,7 @@ pub enum Run {
     /// `n` of `of` connections that were opened had bytes that no request had asked for, and others took their place.
     Surplus { n: u64, of: u64 },
     /// The name that connections go to was to be read again `of` times, and that failed `n` times; why, the last time.
-    NamesNotRead { n: u64, of: u64, why: String },
+    NamesNotRead { n: u64, of: u64, why: Cleared },
     /// The target gave `n` of `of` requests back unread, and they were sent again, `times` times in all.
     SentAgain { n: u64, of: u64, times: u64 },
     /// `n` of `of` requests were answered with a redirect, and redirects were not followed.
@@ -108,19 +109,19 @@ pub enum Run {
         time_wait_after: Option<u64>,
     },
     /// A variable of the environment names a proxy for that target, and the run did not use it.
-    ProxyNotUsed { variable: String, target: String },
+    ProxyNotUsed { variable: String, target: Cleared },
     /// The run joined a plan that had begun so long before, and passed over the arrivals that had fallen due.
     JoinedLate { late_s: f64, missed: u64 },
     /// This machine's clock minus that of the destination of a shard, or of another shard's machine, is between these.
-    ClockOff { from: String, least_s: f64, most_s: f64 },
+    ClockOff { from: Cleared, least_s: f64, most_s: f64 },
     /// Nothing keeps this machine's clock right, as the system says.
     ClockFree,
     /// So many requests to the destination of the shards failed and were tried again.
-    StoreFailed { place: String, failures: u64, last: String },
+    StoreFailed { place: Cleared, failures: u64, last: Cleared },
     /// The log lacks rows, for that error of the system.
-    LogLost { lost: u64, written: u64, error: String },
+    LogLost { lost: u64, written: u64, error: Cleared },
     /// The log in that folder has no end mark.
-    LogCutShort { folder: String },
+    LogCutShort { folder: Cleared },
     /// The shards of a run began so far apart. Of so many requests in the measured phases of their shards these are not in that of the
     /// merged run.
     ShardsApart {

@@ -9,6 +9,7 @@ use crate::steady::Length;
 use crate::summary::{
     Finding, Grows, Infinite, Interval, ModelPart, Severity, Simulation, Stated, Steady, Unsteady, Why,
 };
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 rows! {
@@ -27,17 +28,17 @@ rows! {
 pub enum Model {
     /// A part has more work than it can do and fills up: its load (null: infinitely many times what it can do), how many parts
     /// have too much, and how fast the worst grows, where that is known.
-    FillsUp { part: String, load: Option<f64>, parts: usize, growth: Option<Grows> },
+    FillsUp { part: Cleared, load: Option<f64>, parts: usize, growth: Option<Grows> },
     /// No steady state was found, and what grows fastest, if anything is shown to.
     NoSteadyState { why: Option<Stated<Unsteady>>, n: u64, fastest: Option<Grows> },
     /// A part has more work than it can do and rejects that share of it instead of filling up.
-    Sheds { part: String, load: Option<f64>, parts: usize, failed: f64 },
+    Sheds { part: Cleared, load: Option<f64>, parts: usize, failed: f64 },
     /// The service times of a part leave a mean response time without an interval.
-    Infinite { part: String, what: Infinite },
+    Infinite { part: Cleared, what: Infinite },
     /// The largest `n` of `of` response times, those above `from_s`, follow a power law whose variance is infinite.
     PowerLaw { n: u64, of: u64, from_s: f64, index: f64, ci95: Interval },
     /// That share of the requests was rejected, mostly by that part; the mean time until then, and the number per second and user.
-    TurnedAway { share: f64, by: Option<String>, after_s: f64, per_user_s: f64 },
+    TurnedAway { share: f64, by: Option<Cleared>, after_s: f64, per_user_s: f64 },
     /// The length of the run in relaxation times of its slowest part; `beginning`: too few for any number of a steady state, else for
     /// the intervals of a single run. How long it should last, and for the mean of a single queue to be known within that share.
     ShortRun {
@@ -156,7 +157,7 @@ pub(super) fn turned_away(case: &FindingContext) -> Option<Finding> {
     let (n, sum_s) = refused.fold((0, 0.0), |(n, sum), (m, mean)| (n + m, sum + *m as f64 * mean / 1e9));
     let user_seconds = users * (measured.to_s - measured.from_s);
     let by = simulation.parts.iter().filter(|part| part.failed > 0).max_by_key(|part| part.failed);
-    Refusals { n, of: measured.n, sum_s, user_seconds }.finding(by.map(|part| part.name.as_str()))
+    Refusals { n, of: measured.n, sum_s, user_seconds }.finding(by.map(|part| &part.name))
 }
 
 /// A part is asked for more than it can do and does not fill up, because it turns requests away.

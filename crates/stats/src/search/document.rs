@@ -77,7 +77,7 @@ pub struct Found {
     /// Mean number of requests of a session, or of a user's round; 1 where each is one request.
     pub requests_per_arrival: f64,
     /// The thresholds, as they were written.
-    pub thresholds: Vec<String>,
+    pub thresholds: Vec<Cleared>,
     /// Half the width of the interval over its middle that was asked for.
     pub precision: f64,
     /// The first rate, per second.
@@ -96,7 +96,7 @@ pub struct Found {
     /// What became of it.
     pub outcome: Outcome,
     /// Why it could not go on, where [`Outcome::Failed`].
-    pub error: Option<String>,
+    pub error: Option<Cleared>,
     /// The closed probes that came first; null where none were played.
     pub probed: Option<Probed>,
     /// The best estimate of the knee; null before anything is known. Without an interval it is what the probes foretell.
@@ -118,7 +118,7 @@ pub struct Found {
     /// The trials, in the order in which they were played.
     pub trials: Vec<TrialRow>,
     /// Folders of trials that were cut off before the search went on; none of them counts.
-    pub cut_off: Vec<String>,
+    pub cut_off: Vec<Cleared>,
 }
 
 /// How response times changed while a target was searched, at the same rate: that of their geometric mean.
@@ -273,7 +273,7 @@ pub struct TrialRow {
     /// The busiest worker's share of time with work, of a live trial.
     pub generator_busy: Option<f64>,
     /// Its run folder.
-    pub folder: Option<String>,
+    pub folder: Option<Cleared>,
 }
 
 /// A percentile of a trial.

@@ -1,6 +1,7 @@
 //! The knee beside that of an earlier search, of which nothing but its document is known.
 
 use crate::comparison::Difference;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// An earlier search that asked the same, and how the knee compares with its own.
@@ -8,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct Earlier {
     /// What it is called: the name of its folder.
-    pub name: String,
+    pub name: Cleared,
     /// Where its load went, secrets replaced.
-    pub target: String,
+    pub target: Cleared,
     /// Its knee: the highest rate that was shown to hold, and the lowest that was shown not to.
     pub interval: [Option<f64>; 2],
     /// Between what the ratio lies of the knee now to the knee then. It does where both intervals hold their knees, each of which does

@@ -43,7 +43,7 @@ pub struct Study {
     /// One for each combination of their values, the last parameter fastest.
     pub points: Vec<Point>,
     /// Values of the points that lack plays, since the study was interrupted or shards of it are lost; they are not among `points`.
-    pub missing: Vec<Vec<String>>,
+    pub missing: Vec<Vec<Cleared>>,
     /// Points that differ in nothing but the model, each against the first model, on the same draws.
     pub differences: Vec<Difference>,
     /// What the user noted of the study (`--note`), secrets replaced.
@@ -91,9 +91,9 @@ pub enum WarmUp {
 #[serde(default)]
 pub struct Parameter {
     /// Its path in the scenario, `model`, or `rate`.
-    pub name: String,
+    pub name: Cleared,
     /// Its values, as they were written.
-    pub values: Vec<String>,
+    pub values: Vec<Cleared>,
 }
 
 /// One combination of values.
@@ -101,7 +101,7 @@ pub struct Parameter {
 #[serde(default)]
 pub struct Point {
     /// Values of the parameters, in their order.
-    pub values: Vec<String>,
+    pub values: Vec<Cleared>,
     /// What was asked of it, as the summary of a run tells it; none in documents of former versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<PlanSummary>,
@@ -129,7 +129,7 @@ pub struct Point {
     /// Work asked of that part per time and server: 1 or more means no steady state.
     pub load: Option<f64>,
     /// Name of that part.
-    pub busiest: Option<String>,
+    pub busiest: Option<Cleared>,
     /// Whether a steady state was found, of all replications together: by MSER in their average, if nothing else speaks against
     /// one. None where there is none to be found, or too little to tell.
     pub found: Option<bool>,

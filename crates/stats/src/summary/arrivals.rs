@@ -1,5 +1,6 @@
 //! The document's block on arrivals: headways, distances, dispersion.
 
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,7 +57,7 @@ pub struct Arrivals {
     /// The same arrivals as they were intended; none where the records carry no plan.
     pub intended: Option<Intended>,
     /// Headways between arrivals of the same label.
-    pub by_label: BTreeMap<String, LabelArrivals>,
+    pub by_label: BTreeMap<Cleared, LabelArrivals>,
 }
 
 /// Moments of the intended headways of the same arrivals.

@@ -43,7 +43,7 @@ pub struct Audit {
     /// Users (threads) that the records name; none where they name none.
     pub users: Option<u64>,
     /// Names of the generators.
-    pub generators: Vec<String>,
+    pub generators: Vec<Cleared>,
     /// Which failures the files do not record, as a clause; none where every failure is a row.
     pub unrecorded: Option<String>,
     /// Failures by outcome, status and message, the most frequent first; at most [`MOST_FAILURES`].
@@ -147,13 +147,13 @@ pub enum Stream {
 #[serde(default)]
 pub struct AuditFile {
     /// Its path as given; `-` for standard input.
-    pub path: String,
+    pub path: Cleared,
     /// Name of the format: `jmeter-csv`.
     pub format: String,
     /// Format in words, as found.
-    pub description: String,
+    pub description: Cleared,
     /// Tool and version, if the file says.
-    pub tool: Option<String>,
+    pub tool: Option<Cleared>,
     /// How it was compressed: `gz`, `zst`.
     pub compression: Option<String>,
     /// `start` or `end`: what its stamps tell.
@@ -173,7 +173,7 @@ pub struct AuditFile {
     /// Rows left out on purpose, with the reason.
     pub left_out: Vec<(String, u64)>,
     /// What the file cannot tell, a sentence each.
-    pub missing: Vec<String>,
+    pub missing: Vec<Cleared>,
     /// The tool's option that gives finer stamps.
     pub finer: Option<String>,
 }
@@ -230,7 +230,7 @@ pub struct Tables {
 #[serde(default)]
 pub struct Column {
     /// The label; `Total` for all.
-    pub label: String,
+    pub label: Cleared,
     /// Number of observations (of headways one less than of requests).
     pub n: u64,
     /// Observations per second of the time from the first start to the last end.
@@ -298,7 +298,7 @@ pub struct CountBin {
 #[serde(default)]
 pub struct Offset {
     /// Generator.
-    pub generator: String,
+    pub generator: Cleared,
     /// Seconds that its clock is ahead of the first generator's; none where unknown.
     pub ahead_s: Option<f64>,
     /// How that is known, or why it is not; null in what was written before this key was.
@@ -316,7 +316,7 @@ pub struct Offset {
 #[expect(missing_docs, reason = "fields are the numbers and names of the sentence: seconds by `_s`")]
 pub enum ClocksRelated {
     /// By the target's log: only with `leader` so far ahead each request reached the target between its start and its end.
-    Target { leader: String, low_s: f64, high_s: f64 },
+    Target { leader: Cleared, low_s: f64, high_s: f64 },
     /// Not: nothing in the files relates them.
     Nothing,
     /// Not: each file counts from its own beginning, where they are laid over each other.
@@ -328,5 +328,5 @@ pub enum ClocksRelated {
     /// Not: no one offset brings all requests together.
     NoOneOffset,
     /// Not: the target's log has so many requests, the file so many, and no label stands in both equally often.
-    NoCommonLabel { target: u64, file: String, n: u64 },
+    NoCommonLabel { target: u64, file: Cleared, n: u64 },
 }

@@ -1,6 +1,7 @@
 //! The document's blocks on users: closed workloads, and groups of threads.
 
 use super::Text;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// Numbers of a workload in which users wait for their answers: a closed one, a partly open one, fixed work, or another
@@ -95,7 +96,7 @@ pub enum LanesFrom {
 #[serde(default)]
 pub struct Pages {
     /// Labels of the requests that are pages.
-    pub labels: Vec<String>,
+    pub labels: Vec<Cleared>,
     /// Their number.
     pub n: u64,
     /// Pages per second.

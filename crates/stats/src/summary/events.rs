@@ -1,6 +1,7 @@
 //! Numbers of the events of responses.
 
 use super::Spread;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ pub struct Events {
     #[serde(flatten)]
     pub all: EventNumbers,
     /// By label of the step.
-    pub by_label: BTreeMap<String, EventNumbers>,
+    pub by_label: BTreeMap<Cleared, EventNumbers>,
 }
 
 /// Numbers of some events.

@@ -16,7 +16,7 @@ pub struct Failure {
     /// The status code of the response; null where there was none.
     pub status: Option<u16>,
     /// Label of the step; null in a run of one step, and of the rarest kinds where there are thousands.
-    pub step: Option<String>,
+    pub step: Option<Cleared>,
     /// How many.
     pub n: u64,
 }

@@ -1,6 +1,7 @@
 //! The document's block on the generator itself.
 
 use super::Text;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// How the generator itself fared. The caller fills it.
@@ -61,7 +62,7 @@ pub struct Names {
     pub changed: u64,
     /// Why it failed, the last time that it did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+    pub why: Option<Cleared>,
     /// Connections opened, by address.
     pub connections: std::collections::BTreeMap<String, u64>,
 }

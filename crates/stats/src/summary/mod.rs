@@ -194,7 +194,31 @@ pub struct Summary {
     /// Why requests failed, over the whole run, warm-up included; of live runs.
     pub failure_reasons: FailureReasons,
     /// Response times and outcomes by label of the step.
-    pub by_label: BTreeMap<String, LabelSummary>,
+    ///
+    /// A label is text that has passed the gate, as all that a user typed or a target said is in this document:
+    /// ```compile_fail
+    /// let typed: String = std::env::args().collect();
+    /// let mut summary = headway_stats::Summary::default();
+    /// summary.by_label.insert(typed, Default::default());
+    /// ```
+    /// ```compile_fail
+    /// let typed: String = std::env::args().collect();
+    /// let threshold = headway_stats::summary::ThresholdResult { text: typed, ..Default::default() };
+    /// ```
+    /// ```compile_fail
+    /// let typed: String = std::env::args().collect();
+    /// let file = headway_stats::summary::AuditFile { path: typed, ..Default::default() };
+    /// ```
+    /// ```
+    /// let typed: String = std::env::args().collect();
+    /// let mut summary = headway_stats::Summary::default();
+    /// summary.by_label.insert(headway_redact::clear(&typed), Default::default());
+    /// let text = headway_redact::clear(&typed);
+    /// let threshold = headway_stats::summary::ThresholdResult { text, ..Default::default() };
+    /// let path = headway_redact::clear(&typed);
+    /// let file = headway_stats::summary::AuditFile { path, ..Default::default() };
+    /// ```
+    pub by_label: BTreeMap<Cleared, LabelSummary>,
     /// Numbers of a workload in which users wait for their answers; none for an open one.
     pub closed: Option<Closed>,
     /// Sessions of more than one request that arrive; none where there are none.

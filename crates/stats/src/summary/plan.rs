@@ -80,9 +80,9 @@ pub struct PlanSummary {
     /// The target's address as written.
     pub target: Option<Cleared>,
     /// Labels of the steps, in order.
-    pub steps: Vec<String>,
+    pub steps: Vec<Cleared>,
     /// Thresholds as written.
-    pub thresholds: Vec<String>,
+    pub thresholds: Vec<Cleared>,
     /// `--timeout`.
     pub timeout_s: Option<f64>,
     /// How long a response that had begun could stand still; left out where it could for any time.
@@ -117,7 +117,7 @@ pub struct PlanSummary {
 #[serde(default)]
 pub struct PlanLog {
     /// The file, as it was named.
-    pub file: String,
+    pub file: Cleared,
     /// How many times as fast as it was logged.
     pub speed: f64,
     /// Arrivals, of the whole plan and not of one shard.

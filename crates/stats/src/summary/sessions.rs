@@ -3,6 +3,7 @@
 //! Deliberately absent: response times of the requests within; they stand where those of all requests stand.
 
 use super::Spread;
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -40,10 +41,10 @@ pub struct Sessions {
     pub drain: Option<f64>,
     /// When the first request of each step was sent, in seconds since the plan's zero, over the whole run. A step of which none
     /// was sent is left out.
-    pub first_sent: BTreeMap<String, f64>,
+    pub first_sent: BTreeMap<Cleared, f64>,
     /// When the first answer of each step came, in seconds since the plan's zero, over the whole run. A step without an
     /// answer is left out.
-    pub first_response: BTreeMap<String, f64>,
+    pub first_response: BTreeMap<Cleared, f64>,
     /// How long sessions were held back before their first request could start.
     pub blocked: Held,
     /// How long requests were held back, over all of them.

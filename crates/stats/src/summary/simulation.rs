@@ -1,6 +1,7 @@
 //! What a simulation can tell besides: whether it reached a steady state, and how the parts of the model fared.
 
 use super::{Interval, Stated, Unsteady, Why};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// A simulated run, seen from inside.
@@ -95,7 +96,7 @@ impl Infinite {
 #[serde(default)]
 pub struct ModelPart {
     /// Its name.
-    pub name: String,
+    pub name: Cleared,
     /// `balancer`, `station` or `pass`, and for the first two the policy or discipline: `balancer random`.
     pub kind: String,
     /// How many there are.

@@ -2,6 +2,7 @@
 
 use super::{Interval, Stated, Why};
 use crate::metric::{Aggregate, Metric, NumberOf};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -10,11 +11,11 @@ use std::fmt;
 #[serde(default)]
 pub struct ThresholdResult {
     /// As it was written: `p(99)<100`.
-    pub text: String,
+    pub text: Cleared,
     /// The metric that it speaks of, by its name in the registry: `response`, `failed`.
     pub metric: String,
     /// The step that it is limited to; null for all of them.
-    pub step: Option<String>,
+    pub step: Option<Cleared>,
     /// `p(99)`, `avg`, `min`, `max`, `rate` or `count`.
     pub aggregate: String,
     /// How the value is to stand to the limit.

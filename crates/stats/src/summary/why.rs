@@ -3,6 +3,7 @@
 //! Deliberately absent: the sentences. The report makes them, and writes them into the document beside the tag.
 
 use super::{Interval, PowerLaw, ThresholdUnit};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// A reason and, in documents, its sentence.
@@ -406,13 +407,13 @@ reasons! {
         /// The simulation was interrupted.
         "interrupted" Interrupted,
         /// A part is asked for that many times what it can do (null: infinitely many), and the number in some part grows.
-        "overload" Overload { part: String, load: Option<f64>, growth: Option<Grows> },
+        "overload" Overload { part: Cleared, load: Option<f64>, growth: Option<Grows> },
         /// The number of requests in a part grows.
         "growth" Growth { growth: Grows },
         /// The plan varies within the measured phase.
         "plan-varies" PlanVaries { what: PlanPart },
         /// A part is down, slow or stalled once.
-        "once" Once { part: String, is: Disturbance, from_s: f64 },
+        "once" Once { part: Cleared, is: Disturbance, from_s: f64 },
         /// That share of the requests got no response.
         "unanswered" Unanswered { share: f64 },
         /// Too few response times.
@@ -472,7 +473,7 @@ reasons! {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Grows {
     /// Name of the part.
-    pub part: String,
+    pub part: Cleared,
     /// Per second.
     pub per_second: f64,
     /// Its 95 % interval.

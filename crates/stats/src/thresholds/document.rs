@@ -167,7 +167,7 @@ mod tests {
         s.outcomes = [("ok".into(), 990), ("timeout".into(), 5), ("status".into(), 5)].into();
         s.arrivals.started = 1000;
         s.rate.started = Some(100.0);
-        s.by_label = [("request".to_owned(), LabelSummary::default())].into();
+        s.by_label = [("request".into(), LabelSummary::default())].into();
         s
     }
 

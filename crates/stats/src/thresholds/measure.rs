@@ -20,6 +20,7 @@ use crate::summary::{
     Ends, Interval, NotComputed, Open, ThresholdOutcome, ThresholdResult, Why, mean_is_lower_bound,
 };
 use headway_base::{Nanos, Record};
+use headway_redact::Cleared;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -27,7 +28,7 @@ use std::collections::btree_map::Entry;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Thresholds {
     all: Vec<Threshold>,
-    steps: Vec<String>,
+    steps: Vec<Cleared>,
     /// By index of the step; none where no threshold names it, or where it is the only one.
     by_step: Vec<Option<Box<Requests>>>,
     over: OverBounds,
@@ -151,8 +152,8 @@ type Samples = BTreeMap<(&'static str, Option<usize>), Sample>;
 
 impl Thresholds {
     /// For a load with `sessions` of several requests, or without.
-    pub fn new(all: Vec<Threshold>, labels: &[String], compares: bool, sessions: bool) -> Thresholds {
-        let named = |label: &String| all.iter().any(|t| t.step.as_ref() == Some(label));
+    pub fn new(all: Vec<Threshold>, labels: &[Cleared], compares: bool, sessions: bool) -> Thresholds {
+        let named = |label: &Cleared| all.iter().any(|t| t.step.as_ref() == Some(label));
         let kept = |label| named(label).then(|| Box::new(Requests::new(0, compares)));
         let by_step = if labels.len() > 1 && labels.iter().any(named) {
             labels.iter().map(kept).collect()

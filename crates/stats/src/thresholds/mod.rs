@@ -21,26 +21,28 @@ pub use document::of_summary;
 pub(crate) use ends::Known;
 pub use ends::{Vouch, is_at_cap};
 pub use evaluate::judge;
-pub(crate) use parse::Reader;
 pub use parse::ThresholdError;
+pub(crate) use parse::{Reader, shown};
 pub use runs::judge_runs;
 
 pub use crate::metric::{Aggregate, Metric};
 
 use crate::metric::Taken;
-use crate::summary::{Operator, ThresholdResult, ThresholdUnit};
+use crate::summary::{Operator, PlanSummary, ThresholdResult, ThresholdUnit};
 use headway_base::Nanos;
+use headway_redact::{Cleared, Redactor};
+use std::fmt;
 use std::str::FromStr;
 
-/// A threshold, read.
+/// A threshold, read. Its text and its step are what reports show, and have passed the gate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Threshold {
-    /// As it was written, without blanks around it.
-    pub text: String,
+    /// As it was written, without blanks around it and without secrets.
+    pub text: Cleared,
     /// What it speaks of.
     pub metric: Metric,
-    /// The step that it is limited to.
-    pub step: Option<String>,
+    /// The step that it is limited to, as reports call it.
+    pub step: Option<Cleared>,
     /// Which number of it.
     pub aggregate: Aggregate,
     /// How that number is to stand to the limit.
@@ -49,6 +51,21 @@ pub struct Threshold {
     pub limit: f64,
     /// Ends the run when it is crossed, from so long after the beginning of the measured phase on; none: it never does.
     pub abort_after: Option<Nanos>,
+    typed: Typed,
+}
+
+/// What was typed, for a gate that knows more.
+#[derive(Clone, PartialEq)]
+struct Typed {
+    text: String,
+    step: Option<String>,
+}
+
+/// It may hold secrets.
+impl fmt::Debug for Typed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Typed").finish_non_exhaustive()
+    }
 }
 
 impl Threshold {
@@ -78,22 +95,52 @@ impl Threshold {
     }
 }
 
+impl Threshold {
+    /// The same past another gate than the one that knows no values, on steps with these labels, which have passed it too: one that was typed
+    /// as its label is stays so.
+    #[must_use = "the threshold itself stays as it was"]
+    pub fn past(&self, gate: &Redactor, labels: &[Cleared]) -> Threshold {
+        let step = |typed: &String| {
+            let same = labels.iter().find(|label| label.as_str() == typed);
+            same.cloned().unwrap_or_else(|| gate.clear(typed))
+        };
+        let step = self.typed.step.as_ref().map(step);
+        let text = parse::shown(&self.typed.text, self.typed.step.as_deref().zip(step.as_ref()));
+        Threshold { text, step, ..self.clone() }
+    }
+
+    /// As it was typed: to be read again where the gate is known.
+    pub fn typed(&self) -> &str {
+        &self.typed.text
+    }
+}
+
+/// By itself: past the gate that knows names of secrets, and no values.
 impl FromStr for Threshold {
     type Err = ThresholdError;
 
     fn from_str(text: &str) -> Result<Threshold, ThresholdError> {
-        parse::threshold(text)
+        parse::threshold(text, &Redactor::default())
     }
+}
+
+/// The thresholds that a recorded plan was held to, on its own steps.
+///
+/// # Errors
+/// A text that is none.
+pub fn of_plan(plan: &PlanSummary) -> Result<Vec<Threshold>, ThresholdError> {
+    let read = |text: &Cleared| Ok(text.parse::<Threshold>()?.past(&Redactor::default(), &plan.steps));
+    plan.thresholds.iter().map(read).collect()
 }
 
 /// The first threshold that names a step which is not among `steps`, as an error in words.
 ///
 /// # Errors
 /// There is one.
-pub fn check_steps(thresholds: &[Threshold], steps: &[String]) -> Result<(), String> {
+pub fn check_steps(thresholds: &[Threshold], steps: &[Cleared]) -> Result<(), String> {
     for threshold in thresholds {
         let Some(step) = threshold.step.as_ref().filter(|step| !steps.contains(step)) else { continue };
-        let known = || steps.iter().map(String::as_str);
+        let known = || steps.iter().map(Cleared::as_str);
         let hint = match headway_base::units::nearest(step, known()) {
             Some(near) => format!("did you mean {near}?"),
             None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),

@@ -2,10 +2,11 @@
 //!
 //! Deliberately absent: lists (a flag is repeated, a scenario has a sequence), and k6's combinations by `&&`.
 
-use super::{Aggregate, Metric, Threshold};
+use super::{Aggregate, Metric, Threshold, Typed};
 use crate::metric::Taken;
 use crate::summary::{Operator, ThresholdUnit};
 use headway_base::units;
+use headway_redact::{Cleared, Redactor};
 use std::fmt;
 
 /// A threshold that could not be read.
@@ -56,7 +57,7 @@ pub(crate) struct Reader<'a> {
     at: usize,
 }
 
-pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
+pub(super) fn threshold(text: &str, gate: &Redactor) -> Result<Threshold, ThresholdError> {
     let given = text.trim();
     let mut reader = Reader::new(given);
     let (metric, step) = reader.prefix()?;
@@ -69,7 +70,22 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
     }
     let operator = reader.operator()?;
     let limit = reader.limit(metric.unit_of(aggregate))?;
-    Ok(Threshold { text: given.to_owned(), metric, step, aggregate, operator, limit, abort_after: None })
+    let shown = step.as_ref().map(|step| gate.clear(step));
+    let text = self::shown(given, step.as_deref().zip(shown.as_ref()));
+    let typed = Typed { text: given.to_owned(), step };
+    Ok(Threshold { text, metric, step: shown, aggregate, operator, limit, abort_after: None, typed })
+}
+
+/// What was typed, with its label as it is shown. What stands around a label is of the grammar, names of this program's and numbers, and can
+/// hold no secret; a gate which knows a short one would hide the limit.
+pub(crate) fn shown(given: &str, label: Option<(&str, &Cleared)>) -> Cleared {
+    let grammar = Redactor::showing_all();
+    let Some((typed, label)) = label else { return grammar.clear(given) };
+    // Behind `step:`, which a label may repeat.
+    let from = given.find(':').map_or(0, |colon| colon + 1);
+    let at = given[from..].find(typed).map_or(given.len(), |at| from + at);
+    let rest = given.get(at + typed.len()..).unwrap_or_default();
+    Cleared::concat(&[grammar.clear(&given[..at]), label.clone(), grammar.clear(rest)])
 }
 
 impl<'a> Reader<'a> {
@@ -297,9 +313,31 @@ mod tests {
         judged.flat_map(|metric| metric.names().map(move |name| (name, metric))).collect()
     }
 
-    fn parts(text: &str) -> (Metric, Option<String>, Aggregate, Operator, f64) {
+    fn parts(text: &str) -> (Metric, Option<Cleared>, Aggregate, Operator, f64) {
         let t: Threshold = text.parse().unwrap_or_else(|e| panic!("{e}"));
         (t.metric, t.step, t.aggregate, t.operator, t.limit)
+    }
+
+    /// A label with a secret is called as labels of steps are, and what is written can be read again; a secret that is as short as a limit
+    /// hides none.
+    #[test]
+    fn a_threshold_passes_the_gate_and_stays_one() {
+        let typed: Threshold = "response{step:GET /a?token=s3cr3t}: p(99)<100".parse().unwrap();
+        let (label, text) = ("GET /a?token=<redacted>", "response{step:GET /a?token=<redacted>}: p(99)<100");
+        assert_eq!((typed.step.as_deref(), typed.text.as_str()), (Some(label), text));
+        let again: Threshold = typed.text.parse().unwrap();
+        assert_eq!((again.step.as_deref(), again.text.as_str()), (Some(label), text));
+        let mut gate = Redactor::default();
+        for secret in ["100", "plain", "s3cr3t"] {
+            gate.know(secret);
+        }
+        let past = typed.past(&gate, &[]);
+        assert_eq!((past.step.as_deref(), past.text.as_str()), (Some(label), text));
+        let plain: Threshold = "response{step:plain}: p(99)<100".parse().unwrap();
+        assert_eq!(plain.past(&gate, &[]).text, "response{step:<redacted>}: p(99)<100");
+        // Where labels are shown as they are, so is the threshold's.
+        assert_eq!(plain.past(&gate, &["plain".into()]).step.as_deref(), Some("plain"));
+        assert!(!format!("{typed:?}").contains("s3cr3t"));
     }
 
     #[test]
@@ -430,7 +468,7 @@ mod tests {
             let selector = step.as_ref().map_or(String::new(), |s| format!("{{step:{blank}{s}}}"));
             let text = format!("{name}{blank}{selector}{blank}:{blank}{aggregate}{blank}{}{blank}{limit}{unit}", operator.0);
             let seen = parts(&text);
-            prop_assert_eq!((seen.0, &seen.1, seen.2, seen.3), (metric, &step, aggregate, operator.1), "{}", text);
+            prop_assert_eq!((seen.0, &seen.1, seen.2, seen.3), (metric, &step.as_deref().map(headway_redact::clear), aggregate, operator.1), "{}", text);
             prop_assert!((seen.4 - value).abs() <= 1e-12 * value, "{}: {}", text, seen.4);
         }
 

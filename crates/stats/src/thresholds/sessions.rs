@@ -8,6 +8,7 @@ use super::{Aggregate, Threshold};
 use crate::metric::Taken;
 use crate::summary::{Operator, SessionsOver, ThresholdUnit};
 use headway_base::{Nanos, Outcome, Record, Trigger};
+use headway_redact::Cleared;
 use std::collections::HashMap;
 
 /// Most sessions that are followed at once, and most thresholds.
@@ -62,7 +63,7 @@ fn key(record: &Record) -> Key {
 
 impl OverBounds {
     /// For those of the thresholds that bound response times from above.
-    pub fn new(thresholds: &[Threshold], steps: &[String]) -> OverBounds {
+    pub fn new(thresholds: &[Threshold], steps: &[Cleared]) -> OverBounds {
         let bound = |(threshold, t): (usize, &Threshold)| {
             let of_time = t.unit() == ThresholdUnit::Seconds && t.aggregate != Aggregate::Min;
             let upper = matches!(t.operator, Operator::Below | Operator::AtMost);

@@ -1,6 +1,6 @@
 //! The auditor on small loads whose numbers are known.
 
-use crate::world::{MS, draws, evidence, exponential, finding, outcome, rule};
+use crate::world::{MS, cleared, draws, evidence, exponential, finding, outcome, rule};
 use headway_base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Stamp};
 use headway_stats::audit::{AuditSetup, Auditor, QuantileRule};
 use headway_stats::summary::evidence::{GeneratorCause, Load, Off, Reference};
@@ -34,7 +34,7 @@ impl Audit {
         let resolution = Nanos(MS);
         let mut setup = AuditSetup {
             setup: Setup {
-                labels: (0..self.labels).map(|i| format!("label {i}")).collect(),
+                labels: (0..self.labels).map(|i| cleared(&format!("label {i}"))).collect(),
                 sources: 1,
                 measured: Nanos::ZERO..Nanos::from_secs(self.seconds),
                 workload: Workload::Foreign,

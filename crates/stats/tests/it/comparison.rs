@@ -1,10 +1,11 @@
 //! Comparisons: how often all intervals together hold the truth, and how wide they are against what that needs. Queues whose laws are
 //! known, played by Lindley's recursion (c servers: Kiefer and Wolfowitz 1955), in virtual time.
 
-use crate::world::{answered, exponential};
+use crate::world::{answered, cleared, exponential};
 use headway_base::dist::{self, Dist};
 use headway_base::random::{Draws, Stream};
 use headway_base::{Nanos, Outcome};
+use headway_redact::Cleared;
 use headway_stats::comparison::{
     Compared, Comparison, NotTold, Observed, Observing,
     Outcome::{Holds, NotJudged, Undecided},
@@ -70,7 +71,7 @@ impl System {
         let (mut services, mut fates) = (stream(own, "services"), stream(own, "fates"));
         let warmup = 1;
         let measured = Nanos::from_secs(warmup)..Nanos::from_secs(seconds + warmup);
-        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        let labels: Vec<Cleared> = labels.iter().map(|label| cleared(label)).collect();
         let mut seen = Observing::new(&measured, &labels, &labels);
         let mut free = vec![0.0f64; self.servers as usize];
         let mut at = 0.0;
@@ -108,7 +109,7 @@ fn two(base: &Observed, other: &Observed, same_arrivals: bool) -> Comparison {
     let nothing = NotComputed::default();
     let two = Two {
         runs: [0, 1],
-        point: String::new(),
+        point: Cleared::default(),
         observed: [base, other],
         not_computed: [&nothing, &nothing],
         same_arrivals,
@@ -550,7 +551,7 @@ fn two_works(base: &Observed, other: &Observed) -> Comparison {
     let withheld: NotComputed = ["mean", "p50", "p90", "p95", "p99", "p999"].map(why).into();
     let two = Two {
         runs: [0, 1],
-        point: String::new(),
+        point: Cleared::default(),
         observed: [base, other],
         not_computed: [&withheld, &withheld],
         same_arrivals: false,
@@ -619,7 +620,7 @@ fn a_condition_on_the_only_step_is_judged_on_the_whole_run() {
         let nothing = NotComputed::default();
         let two = Two {
             runs: [0, 1],
-            point: String::new(),
+            point: headway_redact::Cleared::default(),
             observed: [&played[0], &played[1]],
             not_computed: [&nothing, &nothing],
             same_arrivals: false,

@@ -37,7 +37,7 @@ fn at_scale(world: &World, lateness: Option<Lateness>, sources: usize) -> Summar
 fn a_stay_is_judged_by_the_fastest_step_that_counts() {
     let over = |after_ms: f64, change: &dyn Fn(&mut Record)| {
         let mut world = late(World::poisson(500.0, 10, 1), 200 * MS, |_| 0);
-        world.labels = ["slow", "fast", "rare"].map(String::from).to_vec();
+        world.labels = ["slow", "fast", "rare"].map(Into::into).to_vec();
         let mut world = world.with(|r| change(r));
         let bin = |i: i64| DepartureBin {
             at: Nanos::from_millis(100 * i + 50),

@@ -2,6 +2,7 @@
 
 use headway_base::random::{Draws, Stream};
 use headway_base::{Batch, Kind, Lateness, Nanos, Outcome, Phase, Profile, Rate, Record};
+use headway_redact::{Cleared, Redactor};
 use headway_stats::summary::{Evidence, Finding, FindingId, RuleId, RuleOutcome, RuleResult};
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Summary, Tolerances, Workload};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ pub struct World {
     pub workload: Workload,
     pub phases: Vec<Phase>,
     pub poisson: bool,
-    pub labels: Vec<String>,
+    pub labels: Vec<Cleared>,
     pub records: Vec<Record>,
     /// Step of the grid that stamps lie on.
     pub resolution: Nanos,
@@ -187,4 +188,9 @@ pub fn finding<'a>(summary: &'a Summary, id: &str) -> Option<&'a Finding> {
 /// The first evidence of a finding that must be there.
 pub fn evidence<'a>(summary: &'a Summary, id: &str) -> &'a Evidence {
     &finding(summary, id).unwrap_or_else(|| panic!("no {id}: {:#?}", summary.verdict.findings)).evidence[0]
+}
+
+/// A text of a test, past the gate.
+pub fn cleared(text: &str) -> Cleared {
+    Redactor::default().clear(text)
 }

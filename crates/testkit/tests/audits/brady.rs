@@ -120,7 +120,7 @@ static BY_HIS_RULES: LazyLock<Summary> = LazyLock::new(|| audited(QuantileRule::
 fn line(c: &Column, unit: f64, spread: f64) -> String {
     let whole = |x: Option<f64>| ((x.unwrap() * unit + 1e-6) as u64).to_string();
     let real = |x: f64| format!("{x:.2}");
-    let mut cells = vec![c.label.clone(), c.n.to_string(), real(c.rate.unwrap()), whole(c.median)];
+    let mut cells = vec![c.label.to_string(), c.n.to_string(), real(c.rate.unwrap()), whole(c.median)];
     cells.extend([real(c.mean.unwrap() * unit), real(c.sd.unwrap() * unit), real(spread)]);
     cells.extend(c.percentiles.iter().map(|&p| whole(p)));
     cells.extend([whole(c.min), whole(c.max)]);

@@ -6,6 +6,7 @@ use headway_import::{File, Options, Rows};
 use headway_stats::audit::{AuditSetup, Auditor, QuantileRule, Survey};
 use headway_stats::summary::{Source, Stream};
 use headway_stats::{Facts, Setup, Summary, Workload};
+use headway_workload::redact::clear;
 use std::ops::Range;
 use std::path::Path;
 
@@ -58,7 +59,7 @@ impl Load {
         let rate = survey.requests as f64 / (measured.end - measured.start).as_secs_f64();
         let mut auditor = Auditor::new(AuditSetup {
             setup: Setup {
-                labels: self.rows.tables.labels.as_slice().to_vec(),
+                labels: self.rows.tables.labels.as_slice().iter().map(|label| clear(label)).collect(),
                 sources: 1,
                 measured: measured.clone(),
                 workload: Workload::Foreign,
@@ -80,7 +81,7 @@ impl Load {
             digit: self.facts.resolution,
             dither_seed: asked.dither_seed,
             by_threads: asked.by_threads.clone(),
-            pages: asked.pages.clone(),
+            pages: asked.pages.iter().map(|page| clear(page)).collect(),
             percentiles: vec![90.0, 95.0, 99.0],
             quantiles: asked.quantiles,
             count_interval: asked.count_interval,

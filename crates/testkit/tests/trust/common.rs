@@ -85,7 +85,10 @@ impl Load {
                     let profile = Arc::new(Profile::new(&[Phase::hold(length, Rate(rate))]));
                     let journey = Journey::new(&[ask(step)], no_think()).unwrap();
                     let source = Source::Arrivals { process: *process, profile };
-                    Group { name: format!("users {step}"), ..Group::of(source, journey, Connections::Shared) }
+                    Group {
+                        name: headway_workload::redact::clear(&format!("users {step}")),
+                        ..Group::of(source, journey, Connections::Shared)
+                    }
                 })
                 .collect(),
             Load::Closed(users, think, _) => {

@@ -197,7 +197,7 @@ fn judged_as(
     let plan = plan(sockets, seconds);
     let played = against(&plan, connect, generator);
     let mut analysis = Analysis::new(Setup {
-        labels: vec!["request".to_owned()],
+        labels: vec!["request".into()],
         measured: Nanos::ZERO..plan.end() + Nanos(1),
         workload: Workload::Connecting,
         users: Some(UsersAsked::hold(f64::from(sockets), plan.end())),

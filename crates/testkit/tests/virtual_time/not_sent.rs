@@ -53,7 +53,7 @@ fn setup(plan: &Plan, kind: Workload) -> Setup {
     let arrives = matches!(kind, Workload::Open | Workload::Sessions);
     let labels = ["login", "basket", "pay"];
     Setup {
-        labels: labels[..if kind == Workload::Open { 1 } else { 3 }].iter().map(|&l| l.to_owned()).collect(),
+        labels: labels[..if kind == Workload::Open { 1 } else { 3 }].iter().map(|&l| l.into()).collect(),
         measured: plan.measured_from..plan.end() + Nanos(1),
         workload: kind,
         plan: arrives.then(|| PlanLaw {

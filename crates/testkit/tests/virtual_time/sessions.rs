@@ -114,8 +114,10 @@ fn an_answer_can_end_its_session_well() {
 
 #[test]
 fn a_group_that_stops_begins_no_session_finishes_those_that_began_and_stops_no_other() {
-    let group =
-        |name: &str| Group { name: name.to_owned(), ..arrive(Process::Constant, 50.0, 2, steps(3, "50ms")) };
+    let group = |name: &'static str| Group {
+        name: name.into(),
+        ..arrive(Process::Constant, 50.0, 2, steps(3, "50ms"))
+    };
     let plan = plan_of(vec![group("a"), group("b")], 2);
     let stops = |_: Nanos, _: usize, s: &RequestKey| match (s.group, s.k, s.repeat) {
         (0, 20, 0) => Reply::NotSent(Outcome::Check, SessionControl::StopGroup),
@@ -182,8 +184,10 @@ fn sessions_go_their_own_ways_and_groups_draw_for_themselves() {
     let ways = vec![(3.0, vec![ask(1, 2)]), (1.0, vec![ask(2, 1), Node::Pause(law("30ms")), ask(3, 1)])];
     let nodes = [ask(0, 1), Node::Repeat(2, vec![Node::Choose(ways)])];
     let journey = Journey::new(&nodes, law("exp(5ms)")).unwrap();
-    let group =
-        |name: &str| Group { name: name.to_owned(), ..arrive(Process::Poisson, 100.0, 2, journey.clone()) };
+    let group = |name: &'static str| Group {
+        name: name.into(),
+        ..arrive(Process::Poisson, 100.0, 2, journey.clone())
+    };
     let plan = plan_of(vec![group("a"), group("b"), group("c")], 2);
     let played = play(&plan, LIMITS, |_, _, _| Reply::ok(MS(2)));
     let of = |played: &Played, g: u16| {

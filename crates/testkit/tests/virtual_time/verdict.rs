@@ -17,7 +17,7 @@ const US: fn(i64) -> Nanos = Nanos::from_micros;
 pub fn setup(plan: &Plan, sources: usize) -> Setup {
     let process = plan.process().unwrap();
     Setup {
-        labels: vec!["request".to_owned()],
+        labels: vec!["request".into()],
         sources,
         measured: plan.measured_from..plan.end(),
         workload: Workload::Open,

@@ -289,7 +289,7 @@ impl Script {
     fn unset(&self, name: u16, place: String) -> String {
         let written = self.steps.iter().filter(|step| !step.is_redirected);
         let givers = written.filter(|step| step.extracts.iter().any(|e| e.name == name));
-        let givers: Vec<&str> = givers.map(Step::name).collect();
+        let givers: Vec<&str> = givers.map(|step| step.name.as_str()).collect();
         let name = self.names.extracted_name(name);
         match &givers[..] {
             [] => format!("{place} needs {{{{{name}}}}}, which no step extracts"),

@@ -108,7 +108,7 @@ impl Script {
     /// One step, which sends this request and is content with any status below 400.
     pub fn single(request: &Request) -> Script {
         let name = format!("{} {}", request.method, request.path);
-        Script::new(vec![Step::of(&name, request)], Vec::new(), Names::new(), &[1])
+        Script::new(vec![Step::of(Redactor::default().clear(&name), request)], Vec::new(), Names::new(), &[1])
     }
 
     /// Follows up to `most` redirects one after the other; 0 follows none. Requests that redirects lead to are of steps of their own, which stand

@@ -9,7 +9,7 @@ use super::redirect::{LOCATION, is_of_origin};
 use super::render::TRACEPARENT;
 use super::stream::StreamKind;
 use super::template::{Piece, Run, Source, Template, push_fixed};
-use crate::redact::Redactor;
+use crate::redact::{Cleared, Redactor};
 use crate::request::Request;
 use headway_base::status::REDIRECTS;
 
@@ -39,7 +39,7 @@ fn source<L>(piece: &Piece<L>) -> Option<Source> {
 /// One step of a journey: what is asked, and what the answer must be.
 #[derive(Clone)]
 pub struct Step {
-    pub(super) name: String,
+    pub(super) name: Cleared,
     pub(super) method: String,
     /// Number of the origin that it goes to, 0 being the target.
     pub(super) origin: u16,
@@ -122,7 +122,7 @@ impl Step {
     ///
     /// # Errors
     /// No method, or no path.
-    pub fn new(name: &str, method: &str, path: &Template) -> Result<Step, StepError> {
+    pub fn new(name: impl Into<Cleared>, method: &str, path: &Template) -> Result<Step, StepError> {
         if !is_token(method) {
             return Err(StepError::Method(method.to_owned()));
         }
@@ -151,7 +151,7 @@ impl Step {
     }
 
     /// A step that sends plain bytes, and is content with any answer.
-    pub fn bytes(name: &str, body: Body) -> Step {
+    pub fn bytes(name: impl Into<Cleared>, body: Body) -> Step {
         Step { body, ..Step::bare(name, "") }
     }
 
@@ -168,7 +168,7 @@ impl Step {
     }
 
     /// A step that sends this request, and is content with any status below 400.
-    pub(super) fn of(name: &str, request: &Request) -> Step {
+    pub(super) fn of(name: Cleared, request: &Request) -> Step {
         let mut step = Step::bare(name, &request.method);
         push_fixed(&mut step.target, &request.path);
         for (name, value) in &request.headers {
@@ -181,9 +181,9 @@ impl Step {
         step
     }
 
-    fn bare(name: &str, method: &str) -> Step {
+    fn bare(name: impl Into<Cleared>, method: &str) -> Step {
         Step {
-            name: name.to_owned(),
+            name: name.into(),
             method: method.to_owned(),
             origin: 0,
             is_whole: false,
@@ -353,7 +353,7 @@ impl Step {
     }
 
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> &Cleared {
         &self.name
     }
 
@@ -426,7 +426,7 @@ impl Step {
 
     /// The step of the requests that its redirects lead to.
     pub(super) fn redirected(&self) -> Step {
-        let name = format!("{} (redirected)", self.name);
+        let name = self.name.and(" (redirected)");
         Step { name, is_redirected: true, ..self.clone() }
     }
 }

@@ -21,6 +21,7 @@ pub use failure::{
 };
 pub use station::{Cold, Discipline, Station};
 
+use crate::redact::Cleared;
 use headway_base::Rate;
 use headway_base::dist::Dist;
 use headway_base::pieces::Pieces;
@@ -48,7 +49,7 @@ pub struct Model {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Part {
     /// Its name, for reports: as written, else by its kind and place.
-    pub name: String,
+    pub name: Cleared,
     /// How many there are; at least 1.
     pub copies: u32,
     /// Whether all that lead to it share its copies; else each copy of what leads to it has copies of its own.
@@ -109,9 +110,9 @@ impl Model {
 
 impl Part {
     /// One part of that kind with nothing around it, not shared.
-    pub fn new(name: &str, kind: Kind) -> Part {
+    pub fn new(name: impl Into<Cleared>, kind: Kind) -> Part {
         Part {
-            name: name.to_owned(),
+            name: name.into(),
             copies: 1,
             shared: false,
             retry: None,

@@ -3,6 +3,7 @@
 use super::{Connections, Group, OnFailure, Plan, Source};
 use crate::arrivals::{Arriving, Process, Trace};
 use crate::journey::{Journey, Node, no_think};
+use crate::redact::{Cleared, clear};
 use crate::shard::Shard;
 use crate::users::{Level, UserPhase};
 use headway_base::dist::{self, Dist};
@@ -35,7 +36,7 @@ pub struct Document {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct GroupDocument {
     /// Its name.
-    pub name: String,
+    pub name: Cleared,
     /// How they come.
     pub source: SourceDocument,
     /// What they do.
@@ -74,7 +75,7 @@ pub enum SourceDocument {
     /// Sessions arrive as a log tells; when, is in a file of its own.
     Trace {
         /// The log, as on the command line.
-        log: String,
+        log: Cleared,
         /// How many arrive.
         arrivals: u64,
         /// When the last one is due, nanoseconds.
@@ -277,7 +278,7 @@ impl GroupDocument {
                     .collect(),
             },
             Source::Trace(trace) => SourceDocument::Trace {
-                log: trace.of.to_string(),
+                log: clear(&trace.of.to_string()),
                 arrivals: trace.arrivals,
                 end_ns: trace.end.0,
                 gap_cov: trace.gap_cov,

@@ -9,6 +9,7 @@ pub use sessions::{Sessions, SessionsOf};
 
 use crate::arrivals::{Arrivals, Process, Trace};
 use crate::journey::{self, Journey};
+use crate::redact::Cleared;
 use crate::shard::Shard;
 use crate::users::Level;
 use headway_base::dist::Dist;
@@ -38,7 +39,7 @@ pub struct Plan {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Group {
     /// Its name; unique within the plan.
-    pub name: String,
+    pub name: Cleared,
     /// How they come.
     pub source: Source,
     /// What they do.
@@ -133,7 +134,7 @@ impl Group {
 
     /// A group called `users` that goes on after failures and has no pace.
     pub fn of(source: Source, journey: Journey, connections: Connections) -> Group {
-        let (name, journey) = ("users".to_owned(), Arc::new(journey));
+        let (name, journey) = ("users".into(), Arc::new(journey));
         Group { name, source, journey, connections, on_failure: OnFailure::Continue, pace: None }
     }
 

@@ -28,6 +28,7 @@ use crate::connect::{Proxy, Routes, Tls};
 use crate::content::Script;
 use crate::model::Model;
 use crate::plan::{Group, Plan};
+use crate::redact::Cleared;
 use crate::redact::Redactor;
 use crate::shard::Shard;
 use crate::target::HttpVersion;
@@ -96,7 +97,7 @@ pub struct Scenario {
     /// What is sent and what answers mean.
     pub script: Script,
     /// Names of the steps, in the order of their numbers.
-    pub labels: Vec<String>,
+    pub labels: Vec<Cleared>,
     /// What is demanded, not yet read.
     pub thresholds: Vec<ThresholdText>,
     /// What stands in the target's place in a simulation: none, one (named `model`), or several by name.
@@ -227,7 +228,7 @@ pub fn parse_hiding(
         secrets.dedup();
     }
     let redacted = literals::copy(&source, &secrets, &environment.redactor);
-    let mut reader = Reader::new(around);
+    let mut reader = Reader::new(around, environment.redactor.clone());
     let file = match &tree.kind {
         tree::Kind::Null => None,
         _ => written::File::read(&tree, &mut reader),

@@ -6,6 +6,7 @@ use super::Surroundings;
 use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree};
 use crate::arrivals::Logged;
+use crate::redact::Redactor;
 use headway_base::units::nearest;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
@@ -14,6 +15,8 @@ use std::sync::Arc;
 /// What readers share: the world around the file, and what was wrong so far.
 pub(super) struct Reader<'a> {
     around: &'a Surroundings<'a>,
+    /// What names pass that reports show.
+    pub gate: Redactor,
     pub problems: Vec<Problem>,
     /// Files that were read, in order, each once.
     pub files: Vec<String>,
@@ -22,8 +25,8 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(around: &'a Surroundings<'a>) -> Reader<'a> {
-        Reader { around, problems: Vec::new(), files: Vec::new(), depth: 0 }
+    pub fn new(around: &'a Surroundings<'a>, gate: Redactor) -> Reader<'a> {
+        Reader { around, gate, problems: Vec::new(), files: Vec::new(), depth: 0 }
     }
 
     /// Takes note of a problem; always none, so that a caller can return it.

@@ -252,7 +252,7 @@ fn a_stop_keeps_what_is_complete_and_names_the_rest() {
     .unwrap();
     assert!(interrupted && !study.points.is_empty());
     assert_eq!(study.points[0].values, ["10"]);
-    let all: Vec<&Vec<String>> = study.points.iter().map(|p| &p.values).chain(&study.missing).collect();
+    let all: Vec<_> = study.points.iter().map(|p| &p.values).chain(&study.missing).collect();
     assert_eq!(all, settings.places.iter().map(|place| &place.values).collect::<Vec<_>>());
     assert!(study.points.len() < 100, "nothing was left out");
 }

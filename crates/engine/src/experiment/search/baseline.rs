@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use headway_records::folder::PLAN;
 use headway_stats::comparison::Difference;
 use headway_stats::search::{Earlier, Found, RateOf};
-use headway_workload::redact::Cleared;
+use headway_workload::redact::{Cleared, clear};
 use std::path::Path;
 
 /// In what searches may differ, besides the parts of a plan.
@@ -61,8 +61,8 @@ pub fn beside(path: &Path, specs: &mut [SearchSpec], across: &Across) -> Result<
             return Err(refused("it ended without a knee: there is nothing to compare with".to_owned()));
         }
         spec.baseline = Some(Earlier {
-            name,
-            target: found.target.to_string(),
+            name: clear(&name),
+            target: found.target.clone(),
             interval: found.interval,
             ratio: [None, None],
             differs,
@@ -98,7 +98,11 @@ fn differing(spec: &SearchSpec, before: &Found, manifest: Manifest) -> Result<Ve
             .into_iter()
             .filter(|[what, ..]| !["rate", "users"].contains(&what.as_str())),
     );
-    let of = |[what, base, other]: [String; 3]| Difference { what, base, other };
+    let of = |[what, base, other]: [String; 3]| Difference {
+        what: clear(&what),
+        base: clear(&base),
+        other: clear(&other),
+    };
     Ok(all.into_iter().map(of).filter(|own| own.base != own.other).collect())
 }
 

@@ -16,6 +16,7 @@ use anyhow::{Result, anyhow};
 use headway_records::folder::{PLAN, REPORT, SCENARIO};
 use headway_report::{Output as _, Style, json};
 use headway_stats::search::{Found, RateOf, SCHEMA, SEVERAL, Searched};
+use headway_workload::redact::Cleared;
 use serde::Deserialize;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -136,7 +137,7 @@ pub fn is_trial(run: &Path) -> bool {
             return false;
         }
         let folders = found.trials.iter().filter_map(|row| row.folder.as_ref()).chain(&found.cut_off);
-        folders.map(|folder| Path::new(folder).file_name()).any(|name| name == own.file_name())
+        folders.map(|folder| Path::new(folder.as_str()).file_name()).any(|name| name == own.file_name())
     };
     let mut above = own.ancestors().skip(1);
     let parent = above.next();
@@ -234,8 +235,11 @@ fn differing(spec: &SearchSpec, before: &Found) -> Result<Vec<Asked>, Error> {
 
 /// The thresholds then and now.
 pub(super) fn thresholds(spec: &SearchSpec, before: &Found) -> Asked {
-    let list = |texts: &[String]| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
-    let own: Vec<String> = spec.base.thresholds.iter().map(|threshold| threshold.text.clone()).collect();
+    let list = |texts: &[Cleared]| match texts {
+        [] => "none".to_owned(),
+        texts => texts.iter().map(Cleared::as_str).collect::<Vec<_>>().join(", "),
+    };
+    let own: Vec<Cleared> = spec.base.thresholds.iter().map(|threshold| threshold.text.clone()).collect();
     ["thresholds".to_owned(), list(&before.thresholds), list(&own)]
 }
 
@@ -258,7 +262,7 @@ pub(super) fn loads(there: Manifest, own: Manifest) -> Result<Vec<Asked>, String
     let mut all: Vec<Asked> = settings.map(|(what, (was, is))| [what.to_owned(), was, is]).collect();
     let of = |plan, asked| Recorded { plan: Some(plan), asked: Some(asked), held: true };
     let plans = differences(&of(was, there.asked), &of(is, own.asked));
-    all.extend(plans.into_iter().map(|differ| [differ.what, differ.base, differ.other]));
+    all.extend(plans.into_iter().map(|differ| [differ.what, differ.base, differ.other].map(String::from)));
     Ok(all)
 }
 

@@ -31,7 +31,7 @@ use headway_stats::search::{
 };
 use headway_stats::summary::Units;
 use headway_workload::client::Streamed;
-use headway_workload::redact::Cleared;
+use headway_workload::redact::{Cleared, clear};
 use std::path::PathBuf;
 use trials::{Trials, most_per_second};
 
@@ -363,7 +363,7 @@ impl<'a> Going<'a> {
             if !path.exists() {
                 break;
             }
-            let taken = path.display().to_string();
+            let taken = clear(&path.display().to_string());
             if !self.found.cut_off.contains(&taken) {
                 self.found.cut_off.push(taken);
             }
@@ -381,8 +381,8 @@ impl<'a> Going<'a> {
         self.end_as(Outcome::Failed);
         let text = format!("{error:#}");
         self.found.error = Some(match &self.spec.backend {
-            Backend::Live(live) => live.redactor.hide(&text).into_owned(),
-            Backend::Sim(_) => text,
+            Backend::Live(live) => live.redactor.clear(&text),
+            Backend::Sim(_) => clear(&text),
         });
     }
 

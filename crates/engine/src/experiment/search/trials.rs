@@ -15,6 +15,7 @@ use headway_stats::summary::{
     Ends, Failure, LimitedBy, LoadVerdict, ThresholdOutcome, ThresholdResult, percentile_key,
 };
 use headway_workload::plan::{Group, Source};
+use headway_workload::redact::clear;
 use headway_workload::users::{Level, UserPhase};
 use headway_workload::{Plan, Shard};
 use std::path::{Path, PathBuf};
@@ -436,7 +437,7 @@ fn row(spec: &RunSpec, summary: &Summary, folder: Option<String>, requests: u64)
         failed: (all > 0).then(|| failed as f64 / all as f64),
         failed_by: most_failed(summary),
         generator_busy: summary.generator.as_ref().and_then(busy),
-        folder,
+        folder: folder.as_deref().map(clear),
         ..TrialRow::default()
     }
 }

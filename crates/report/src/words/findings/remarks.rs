@@ -4,6 +4,7 @@ use super::super::why::unsteady;
 use super::Next::Nothing;
 use super::{Told, says};
 use crate::format::{chosen, number, plural, share, time, times_what};
+use headway_redact::Cleared;
 use headway_stats::summary::Infinite;
 use headway_stats::summary::evidence::{NoSteadyState, NotCompared, Remark};
 
@@ -104,10 +105,12 @@ fn infinite(part: &str, what: Infinite) -> String {
     }
 }
 
-fn not_compared([one, other]: [&String; 2], at: &[String], place: &str, why: NotCompared) -> String {
+fn not_compared([one, other]: [&Cleared; 2], at: &[Cleared], place: &str, why: NotCompared) -> String {
     let at = match why {
         NotCompared::MeanInfinite | NotCompared::HeavyTail => "the mean".to_owned(),
-        NotCompared::FewBeyond | NotCompared::LowerBounds => at.join(", "),
+        NotCompared::FewBeyond | NotCompared::LowerBounds => {
+            at.iter().map(Cleared::as_str).collect::<Vec<_>>().join(", ")
+        }
     };
     let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
     let why = match why {

@@ -21,6 +21,7 @@ use crate::little::LITTLE;
 use crate::summary::{
     Evidence, Finding, FindingId, LoadVerdict, Pattern, RuleId, Severity, Summary, ThreadGroup,
 };
+use headway_redact::Cleared;
 use pairs::Kin;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,11 +53,11 @@ rows! {
 #[expect(missing_docs, reason = "fields are the numbers of the sentence: seconds by `_s`, shares of one")]
 pub enum Cause {
     /// Two generators sent the same headways in the same order.
-    SameSeed { one: String, other: String, correlation: f64 },
+    SameSeed { one: Cleared, other: Cleared, correlation: f64 },
     /// A share of the starts of one come again from the other, so much later (below zero: earlier).
-    SameSeedShifted { one: String, other: String, share: f64, chance: f64, later_s: f64 },
+    SameSeedShifted { one: Cleared, other: Cleared, share: f64, chance: f64, later_s: f64 },
     /// A share of the starts of one fall together with those of the other.
-    InStep { one: String, other: String, share: f64, chance: f64 },
+    InStep { one: Cleared, other: Cleared, share: f64, chance: f64 },
     /// Each user keeps the same rate, and all send together.
     UsersInStep { users: u64, period_s: f64, mean_vector: f64 },
     /// In that share of the time nearly all users were waiting.
@@ -114,9 +115,9 @@ pub enum Cause {
     SessionsJudged { sessions: u64, requests: u64 },
     /// These files do not show whether stamps are starts or ends: the verdict of both readings; null where nothing is selected of
     /// the second.
-    StartOrEnd { file: String, more_files: u64, as_starts: Reading, as_ends: Option<Reading> },
+    StartOrEnd { file: Cleared, more_files: u64, as_starts: Reading, as_ends: Option<Reading> },
     /// Rows of a file were left out for their stamps.
-    FarStamps { n: u64, file: String, first: FirstStamp },
+    FarStamps { n: u64, file: Cleared, first: FirstStamp },
 }
 
 /// The verdict of one reading of the stamps.
@@ -297,9 +298,9 @@ impl Case<'_> {
         Some((mean, ((variance - q * q / 6.0).max(0.0) + error).sqrt() / mean))
     }
 
-    fn generator(&self, number: usize) -> &str {
+    fn generator(&self, number: usize) -> Cleared {
         let names = self.summary.audit.as_ref().map_or(&[][..], |a| &a.generators);
-        names.get(number).map_or("?", String::as_str)
+        names.get(number).cloned().unwrap_or_else(|| "?".into())
     }
 
     /// The first user alone, if it sent enough.
@@ -330,7 +331,7 @@ fn kin(case: &Case) -> Option<(usize, usize, Kin)> {
 
 fn same_seed(case: &Case) -> Option<Finding> {
     let (i, j, kin) = kin(case)?;
-    let (one, other) = (case.generator(i).to_owned(), case.generator(j).to_owned());
+    let (one, other) = (case.generator(i), case.generator(j));
     match kin {
         Kin::SameSeed(correlation) => {
             let cause = Cause::SameSeed { one, other, correlation };
@@ -348,7 +349,7 @@ fn in_step(case: &Case) -> Option<Finding> {
     let Some((i, j, Kin::InStep(share, chance))) = kin(case) else {
         return users_in_step(case).or_else(|| released_together(case));
     };
-    let (one, other) = (case.generator(i).to_owned(), case.generator(j).to_owned());
+    let (one, other) = (case.generator(i), case.generator(j));
     Some(found(case, Cause::InStep { one, other, share, chance }, share, pairs::beyond(chance)))
 }
 

@@ -1,6 +1,7 @@
 //! What is to be known of the points of a study, of its comparisons, and of a recorded run beside it.
 
 use super::super::{Infinite, Stated, Unsteady};
+use headway_redact::Cleared;
 use serde::{Deserialize, Serialize};
 
 /// A remark on a study, or on a recorded run.
@@ -13,7 +14,7 @@ pub enum Remark {
     /// The busiest part (null: not known) has more work than it can do, so many times (null: infinitely many), and that share of its
     /// requests failed. The mean response time of all requests, and that of those that ended well (null: none did; absent in older documents).
     RejectsExcess {
-        part: Option<String>,
+        part: Option<Cleared>,
         load: Option<f64>,
         failed: f64,
         #[serde(default)]
@@ -24,7 +25,7 @@ pub enum Remark {
     /// There is no steady state; `nothing_left_out`: no warm-up was left out either.
     Unsteady { why: Stated<Unsteady>, is: NoSteadyState, nothing_left_out: bool },
     /// The service times of a part leave the mean over the replications without an interval.
-    InfiniteOverRuns { part: String, what: Infinite },
+    InfiniteOverRuns { part: Cleared, what: Infinite },
     /// `n` of `of` replications had too few requests to look for a steady state.
     FewRequests { n: u64, of: u64 },
     /// Besides, each replication is a beginning.
@@ -36,9 +37,9 @@ pub enum Remark {
     /// So many requests got no response.
     GivenUp { n: u64 },
     /// Two models are not compared at these numbers, where the other parameters have these values (empty: there are none).
-    NotCompared { one: String, other: String, at: Vec<String>, place: String, why: NotCompared },
+    NotCompared { one: Cleared, other: Cleared, at: Vec<Cleared>, place: Cleared, why: NotCompared },
     /// A threshold that a study cannot judge.
-    NotJudged { threshold: String },
+    NotJudged { threshold: Cleared },
 }
 
 /// In which way there is no steady state.

@@ -1,6 +1,7 @@
 //! An audit of rows that are already in order, as the binary would make it.
 
 use super::traffic::Load;
+use crate::world::cleared;
 use headway_base::{Kind, Nanos};
 use headway_stats::audit::{AuditSetup, Auditor, QuantileRule, Survey};
 use headway_stats::summary::{Source, Stream};
@@ -30,7 +31,7 @@ pub fn audit(load: &Load) -> Summary {
     let mut auditor = Auditor::new(AuditSetup {
         setup,
         users: load.users.clone(),
-        generators: (0..load.generators).map(|g| format!("generator {g}")).collect(),
+        generators: (0..load.generators).map(|g| cleared(&format!("generator {g}"))).collect(),
         label_counts: survey.by_label.clone(),
         stream: Stream::Requests,
         judged: span.clone(),

@@ -4,6 +4,7 @@ use super::origins::Origins;
 use super::steps::Builder;
 use crate::content::{Names, Step};
 use crate::journey::{MOST_NESTED, Node};
+use crate::redact::Cleared;
 use crate::redact::Redactor;
 use crate::scenario::MOST_STEPS;
 use crate::scenario::leaves::Count;
@@ -17,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 /// Journeys of a file, compiled as far as nodes, with the steps of those that somebody takes.
 pub(super) struct Journeys {
     pub steps: Vec<Step>,
-    pub labels: Vec<String>,
+    pub labels: Vec<Cleared>,
     /// With what steps extract.
     pub names: Names,
     /// Where steps go.
@@ -223,9 +224,9 @@ impl Known {
 struct Compiler<'f, 'r, 'a> {
     builder: Builder<'f>,
     /// Names of steps, and where each was given.
-    labelled: HashMap<String, Span>,
+    labelled: HashMap<Cleared, Span>,
     steps: Vec<Step>,
-    labels: Vec<String>,
+    labels: Vec<Cleared>,
     /// Repeats around what is compiled now.
     depth: usize,
     reader: &'r mut Reader<'a>,
@@ -328,7 +329,7 @@ impl<'f> Compiler<'f, '_, '_> {
         let built = self.builder.step(kind, step, known, self.reader);
         known.learn(step);
         let built = built?;
-        let label = built.name().to_owned();
+        let label = built.name().clone();
         if let Some(first) = self.labelled.get(&label) {
             let problem = Problem::new(
                 step.keys.at(if step.name.is_some() { "name" } else { kind }),

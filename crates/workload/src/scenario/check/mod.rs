@@ -111,7 +111,7 @@ pub(super) fn file(
     let Journeys { steps, mut labels, names, origins, .. } = journeys;
     let written = steps.len();
     let mut script = Script::new(steps, data, names, &longest).following(settings.redirects);
-    labels.extend(script.steps()[written..].iter().map(|step| step.name().to_owned()));
+    labels.extend(script.steps()[written..].iter().map(|step| step.name().clone()));
     if settings.traceparent {
         script = script.tracing();
     }
@@ -298,7 +298,7 @@ fn group(
                 .complain(Problem::new(at, title).help("write the path of the step alone, as in get: /items"))
         }
         Ok(journey) => Some(Group {
-            name: coming.name,
+            name: reader.gate.clear(&coming.name),
             source: coming.source,
             journey: Arc::new(journey.reaching(by_step)),
             connections: coming.connections,

@@ -4,6 +4,7 @@ use super::journeys::Known;
 use super::origins::Origins;
 use super::{bodies, dots, expect};
 use crate::content::{Body, ErrorReplies, Names, Step, StepError, StreamKind, Template, TemplateError};
+use crate::redact::Cleared;
 use crate::redact::Redactor;
 use crate::scenario::LONGEST_NAME;
 use crate::scenario::leaves::Text;
@@ -149,7 +150,7 @@ impl<'f> Builder<'f> {
                 "write the bytes, as in send: \"PING\\r\\n\" (with flags: -b $'PING\\r\\n' or -b @FILE)",
             ));
         }
-        let built = Step::bytes(&self.label(step, "send")?, body);
+        let built = Step::bytes(self.label(step, "send".into())?, body);
         Ok(match () {
             () if dns => built.expecting_noerror(),
             () if self.is_resp => built.expecting_errors(ErrorReplies::default()),
@@ -185,8 +186,8 @@ impl<'f> Builder<'f> {
             origin
         });
         let bare = path.value.text.split(['?', '#']).next().unwrap_or_default();
-        let label = self.label(step, &self.redactor.hide_url(&format!("{method} {bare}"))).map_err(one)?;
-        let mut built = Step::new(&label, &method, &template).map_err(|e| {
+        let label = self.label(step, self.redactor.clear_url(&format!("{method} {bare}"))).map_err(one)?;
+        let mut built = Step::new(label, &method, &template).map_err(|e| {
             let at =
                 if matches!(e, StepError::Method(_) | StepError::Connect) { method_at } else { path.span };
             vec![mistake(at, &e.to_string())]
@@ -249,14 +250,14 @@ impl<'f> Builder<'f> {
     }
 
     /// The name in the reports: as written, or what it does.
-    fn label(&self, step: &written::Step, otherwise: &str) -> Result<String, Problem> {
-        let Some(name) = &step.name else { return Ok(otherwise.to_owned()) };
+    fn label(&self, step: &written::Step, otherwise: Cleared) -> Result<Cleared, Problem> {
+        let Some(name) = &step.name else { return Ok(otherwise) };
         let text = name.value.text.trim();
         if text.is_empty() || text.chars().count() > LONGEST_NAME || text.chars().any(char::is_control) {
             let problem = Problem::new(name.span, "this is no name of a step");
             return Err(problem.help(format!("write up to {LONGEST_NAME} characters on one line")));
         }
-        Ok(self.redactor.hide(text).into_owned())
+        Ok(self.redactor.clear(text))
     }
 
     /// Names that no step before this one can have extracted in the same session.

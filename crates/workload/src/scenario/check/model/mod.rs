@@ -9,6 +9,7 @@ mod station;
 
 use super::users::takes_time;
 use crate::model::{Model, Pauses};
+use crate::redact::Cleared;
 use crate::scenario::leaves::{Count, Time};
 use crate::scenario::read::Reader;
 use crate::scenario::source::Problem;
@@ -20,7 +21,7 @@ use headway_base::units::nearest;
 use std::ops::RangeInclusive;
 
 /// All models of a file by name; one without a name is `model`.
-pub(super) fn all(file: &written::File, labels: &[String], reader: &mut Reader<'_>) -> Vec<(String, Model)> {
+pub(super) fn all(file: &written::File, labels: &[Cleared], reader: &mut Reader<'_>) -> Vec<(String, Model)> {
     if let (Some(_), Some(_)) = (&file.model, &file.models) {
         let problem =
             Problem::new(file.keys.at("models"), "a scenario cannot have both 'model' and 'models'");
@@ -42,7 +43,7 @@ pub(super) fn all(file: &written::File, labels: &[String], reader: &mut Reader<'
     models
 }
 
-fn settle(model: &written::Model, labels: &[String], reader: &mut Reader<'_>) -> Option<Model> {
+fn settle(model: &written::Model, labels: &[Cleared], reader: &mut Reader<'_>) -> Option<Model> {
     let before = reader.problems.len();
     let accept = model.whole.accept.as_ref().and_then(|rate| match rate.value.0 > 0.0 {
         true => Some(rate.value),
@@ -95,10 +96,13 @@ fn above_zero(time: &Time, title: &str, reader: &mut Reader<'_>) -> Option<Nanos
 }
 
 /// The number of a step.
-fn step(name: &Scalar, labels: &[String], reader: &mut Reader<'_>) -> Option<usize> {
-    let found = labels.iter().position(|label| *label == name.text);
+fn step(name: &Scalar, labels: &[Cleared], reader: &mut Reader<'_>) -> Option<usize> {
+    // Names of steps have their secrets replaced.
+    let shown = reader.gate.clear(&name.text);
+    let found = labels.iter().position(|label| *label == shown);
     found.or_else(|| {
-        let guess = nearest(&name.text, labels.iter().map(String::as_str));
+        let labels: Vec<&str> = labels.iter().map(Cleared::as_str).collect();
+        let guess = nearest(&name.text, labels.iter().copied());
         let problem = Problem::new(name.span, format!("no step is called '{}'", name.text));
         reader.complain(problem.guess(guess).help(format!("the steps are {}", labels.join(", "))))
     })

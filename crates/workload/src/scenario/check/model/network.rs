@@ -6,6 +6,7 @@ use super::part::{self, Sort};
 use super::station::MOST_SERVERS;
 use super::{number, plain};
 use crate::model::{self, Part};
+use crate::redact::Cleared;
 use crate::scenario::leaves::Text;
 use crate::scenario::read::{OrFull, Reader};
 use crate::scenario::source::{Problem, Span};
@@ -37,7 +38,7 @@ pub(super) struct Edge {
 }
 
 /// All parts in their final order.
-pub(super) fn parts(model: &Model, labels: &[String], reader: &mut Reader<'_>) -> Option<Vec<Part>> {
+pub(super) fn parts(model: &Model, labels: &[Cleared], reader: &mut Reader<'_>) -> Option<Vec<Part>> {
     let before = reader.problems.len();
     let mut drafts = drafts(model, reader)?;
     let order = order(&drafts, reader)?;

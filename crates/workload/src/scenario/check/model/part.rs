@@ -2,6 +2,7 @@
 
 use super::{around, balancer, station};
 use crate::model::{Branch, Kind, Part};
+use crate::redact::Cleared;
 use crate::scenario::read::Reader;
 use crate::scenario::source::Problem;
 use crate::scenario::written::ModelPart;
@@ -69,7 +70,7 @@ pub(super) fn settle(
     name: String,
     shared: bool,
     to: Vec<Branch>,
-    labels: &[String],
+    labels: &[Cleared],
     reader: &mut Reader<'_>,
 ) -> Option<Part> {
     let before = reader.problems.len();
@@ -87,6 +88,7 @@ pub(super) fn settle(
     let station = sort == Sort::Station;
     let faults = written.faults.as_ref().and_then(|faults| around::faults(faults, station, reader));
     let copies = written.copies.as_ref().map_or(1, |copies| copies.value as u32);
+    let name = reader.gate.clear(&name);
     let part = Part { name, copies, shared, retry, hedge, timeout, breaker, cable, faults, kind: kind? };
     (reader.problems.len() == before).then_some(part)
 }

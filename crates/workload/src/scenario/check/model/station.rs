@@ -2,6 +2,7 @@
 
 use super::{number, step};
 use crate::model::{Cold, Discipline, Station};
+use crate::redact::Cleared;
 use crate::scenario::leaves::Count;
 use crate::scenario::read::{Named, Reader};
 use crate::scenario::source::{Problem, Span};
@@ -16,7 +17,7 @@ const MOST_REQUESTS: u64 = 1_000_000_000_000;
 /// Numbers of requests that may have speeds of their own.
 const MOST_SPEEDS: usize = 100_000;
 
-pub(super) fn settle(part: &ModelPart, labels: &[String], reader: &mut Reader<'_>) -> Option<Station> {
+pub(super) fn settle(part: &ModelPart, labels: &[Cleared], reader: &mut Reader<'_>) -> Option<Station> {
     let servers = match &part.servers {
         Some(servers) if servers.value == 0 => reader.complain(
             Problem::new(servers.span, "no servers: no request would ever be served")
@@ -48,7 +49,7 @@ pub(super) fn settle(part: &ModelPart, labels: &[String], reader: &mut Reader<'_
     Some(Station { steps, queue, stalls, cold, discipline: discipline?, speed, ..base })
 }
 
-fn discipline(part: &ModelPart, labels: &[String], reader: &mut Reader<'_>) -> Option<Discipline> {
+fn discipline(part: &ModelPart, labels: &[Cleared], reader: &mut Reader<'_>) -> Option<Discipline> {
     let written = part.discipline.as_ref();
     let discipline = written.map_or(Discipline::Fifo, |word| word.value.clone());
     let Discipline::Priority { .. } = discipline else {
@@ -67,7 +68,7 @@ fn discipline(part: &ModelPart, labels: &[String], reader: &mut Reader<'_>) -> O
         let problem = Problem::new(at, "priority without classes: all requests would have the same priority");
         return reader.complain(problem.help(format!(
             "add classes: with names of steps, for example {{ {}: 0 }}",
-            labels.first().map_or("add", String::as_str)
+            labels.first().map_or("add", Cleared::as_str)
         )));
     };
     let classes = self::classes(classes, labels, reader)?;
@@ -76,7 +77,7 @@ fn discipline(part: &ModelPart, labels: &[String], reader: &mut Reader<'_>) -> O
 }
 
 /// The class of every step; those that are not named come after all others.
-fn classes(written: &Named<Count>, labels: &[String], reader: &mut Reader<'_>) -> Option<Vec<u8>> {
+fn classes(written: &Named<Count>, labels: &[Cleared], reader: &mut Reader<'_>) -> Option<Vec<u8>> {
     let mut read = Vec::with_capacity(written.0.len());
     for (name, class) in &written.0 {
         read.push(step(name, labels, reader).zip(number(class, 0..=9, reader)));
