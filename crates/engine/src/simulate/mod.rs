@@ -54,7 +54,7 @@ pub struct Play {
 
 impl Play {
     /// Plays it against that network, into a sink.
-    pub(crate) fn into_sink<S: RecordSink>(
+    pub(crate) fn play_to<S: RecordSink>(
         &self,
         network: &mut Network,
         generator: Generator,

@@ -122,7 +122,7 @@ impl Replication {
                     network = Network::new(&play.model, plan)?;
                     sink = Sink::new(plan, stop);
                 }
-                play.into_sink(&mut network, generator, &mut sink)
+                play.play_to(&mut network, generator, &mut sink)
             }
         };
         if played.stopped {

@@ -65,7 +65,7 @@ impl Sim {
         let collector = Kept::collector(spec, &manifest, log, 1, observers);
         let taking = RefCell::new(Taking { collector, warm_up: InTheCourse::new(plan) });
         let mut sink = Until { to: Batcher::new(0, ROWS, |batch| taking.borrow_mut().take(batch)), cancel };
-        let played = play.into_sink(&mut network, generator, &mut sink);
+        let played = play.play_to(&mut network, generator, &mut sink);
         drop(sink);
         let (ended, interrupted) = (played.ended, played.stopped);
         let until = if interrupted { ended } else { looked_at_until(plan, ended) };

@@ -182,7 +182,7 @@ pub fn in_virtual_time_with<S: RecordSink>(play: &Play, new: impl Fn() -> S) -> 
     if !matches!(played, Some(Ok(_))) {
         sink = new();
         let mut network = Network::new(model, plan)?;
-        play.into_sink(&mut network, generator, &mut sink);
+        play.play_to(&mut network, generator, &mut sink);
     }
     Ok(sink)
 }
