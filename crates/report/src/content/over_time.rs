@@ -183,7 +183,7 @@ mod tests {
     fn the_table_of_a_grid_is_small_and_holds_every_request() {
         for (columns, rows) in [(1, 1), (7, 8), (120, 48), (13, 9)] {
             let counts = (0..columns).map(|i| (0..rows).map(|k| (i * k) as u64 % 7).collect()).collect();
-            let edges = (0..=rows).map(|k| 1e-3 * 1.19f64.powi(k as i32)).collect();
+            let edges = (0..=rows).map(|k| 1e-3 * 1.19f64.powi(k)).collect();
             let grid = ResponseGrid { from_s: 0.0, width_s: 0.5, edges, counts };
             let table = super::grid(&grid);
             assert!(table.rows.len() <= MOST_STRETCHES && table.columns.len() <= MOST_RANGES + 1);

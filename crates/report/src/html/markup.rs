@@ -82,7 +82,7 @@ impl Markup {
     pub(super) fn prose(&mut self, text: &str) -> &mut Markup {
         let pieces: Vec<&str> = text.split('`').collect();
         // A backtick without another one is itself.
-        if pieces.len() % 2 == 0 {
+        if pieces.len().is_multiple_of(2) {
             return self.text(text);
         }
         for (i, piece) in pieces.into_iter().enumerate() {
