@@ -13,7 +13,7 @@ impl Output for Parquet {
     }
 
     fn about(&self) -> &'static str {
-        "the records of a run, every column, as a new Parquet file; events of responses beside it, as FILE with .events.parquet"
+        "records, every column, as a new Parquet file; events beside it"
     }
 
     fn extensions(&self) -> &'static [&'static str] {

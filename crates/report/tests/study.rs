@@ -123,7 +123,8 @@ fn the_page_holds_the_document_and_its_charts_and_reaches_for_nothing() {
         assert_eq!(between(&page, "data-charts=\"", "\""), charts, "{name}");
         assert_eq!(page.matches("data-chart=\"").count().to_string(), charts, "{name}");
         for reach in [" src=", " href=", "@import", "url("] {
-            let own = page.replace(embedded, "");
+            // Links within the page lead nowhere else.
+            let own = page.replace(embedded, "").replace(" href=\"#", " ");
             assert!(!own.contains(reach) || *name == "study_hostile", "{name}: {reach}");
         }
     }

@@ -54,8 +54,8 @@ fn labels_and_thresholds_are_written_without_secrets_and_match_all_the_same() {
         "response{step:see https://pl4nted-3:pl4nted-4@h/?token=pl4nted-2}: p(90)<100",
     );
     let words = ["sim", "s.yaml", "--seed", "1", "--out", "run", "--threshold", threshold, "--log"];
-    let reports = ["--json", "s.json", "--html", "s.html", "--junit", "s.xml", "--csv", "csv"];
-    let more = ["--markdown", "s.md", "--openmetrics", "s.txt", "--parquet", exported, "--details"];
+    let reports = ["--json", "s.json", "--html", "s.html", "--junit", "s.xml", "--output", "csv=s.csv"];
+    let more = ["--output", "s.md", "--output", "openmetrics=s.txt", "--parquet", exported, "--details"];
     let ended = headway(folder.path(), &[&words[..], &reports, &more].concat());
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(0), "{said}");
@@ -93,7 +93,7 @@ fn audited_paths_and_labels_are_written_without_secrets() {
         text += &format!("{},{},{label},200,true\n", 1_700_000_000_000u64 + i * 37 + i * i % 31, 10 + i % 7);
     }
     fs::write(folder.path().join(name), text).unwrap();
-    let outputs = ["--json", "a.json", "--html", "a.html", "--csv", "csv", "--markdown", "a.md"];
+    let outputs = ["--json", "a.json", "--html", "a.html", "--csv", "csv", "--output", "a.md"];
     let ended = headway(folder.path(), &[&["audit", name, "--details"][..], &outputs].concat());
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
     nowhere(folder.path(), &ended, &[name]);

@@ -123,7 +123,8 @@ fn shards_that_were_stopped_are_a_run_that_was_stopped() {
     let roomy = Limits { same_zero: SAME_ZERO, ..Limits::default() };
     let check = |summary: &Summary| {
         assert!(summary.measured.interrupted && summary.measured.to_s == 1.0, "{:?}", summary.measured);
-        assert_eq!(summary.measured.n, due as u64);
+        // Those count that shards sent after the first was stopped, and before they were.
+        assert!((due..due + 30).contains(&(summary.measured.n as usize)), "{} of {due}", summary.measured.n);
         for rate in [summary.rate.offered, summary.rate.started] {
             let rate = rate.unwrap();
             assert!((rate - due as f64).abs() < 1.0, "{rate} of {due}");

@@ -417,7 +417,7 @@ mod tests {
                 to_s: (i + 1) as f64,
                 completed: i as u64,
                 failed: 2,
-                p50: (i % 3 > 0).then_some(0.1),
+                p50: (!i.is_multiple_of(3)).then_some(0.1),
                 p99: Some(i as f64),
                 ..SeriesRow::default()
             };

@@ -143,7 +143,7 @@ reasons! {
         "few-observations" FewObservations { n: u64 },
         /// It lies among requests that were given up.
         "given-up" GivenUp,
-        /// So many requests were given up that a mean is a lower bound.
+        /// More than 1 % of the requests were given up: a mean is a lower bound.
         "mean-given-up" MeanGivenUp { given_up: u64, of: u64 },
         /// It lies beyond the largest observation.
         "beyond-largest" BeyondLargest { n: u64 },
