@@ -491,11 +491,11 @@ impl Shards {
         (apart.spread()? > SAME_ZERO).then_some(apart)
     }
 
-    /// When the merged run was stopped before its plan had ended: where all shards that are here were, and then when the first of them was, since from
-    /// then on a part of the load was missing.
+    /// When the merged run was stopped before its plan had ended: where all shards that are here were, and then when they were on
+    /// average.
     fn stopped_at(&self, limits: Limits) -> Option<Nanos> {
-        let stops = self.runs.iter().map(|run| Some(run.stopped_at? + self.moved(run, limits)));
-        stops.collect::<Option<Vec<Nanos>>>()?.into_iter().min()
+        let stop = |run: &Run| Some(run.stopped_at? + self.moved(run, limits));
+        headway_records::stop_of_all(&self.runs.iter().map(stop).collect::<Vec<_>>())
     }
 
     /// From when on nothing of that shard's plan is looked for: from its own stop, where the run was stopped.

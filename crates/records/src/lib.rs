@@ -38,7 +38,7 @@ mod without_parquet;
 
 pub use error::Error;
 pub use folder::RunFolder;
-pub use merge::{Merge, Merged, NewLog, Origin, merge};
+pub use merge::{Merge, Merged, NewLog, Origin, merge, stop_of_all};
 pub use metadata::Metadata;
 #[cfg(feature = "parquet")]
 pub use parquet::{events_beside_export, to_parquet};

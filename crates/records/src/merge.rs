@@ -225,7 +225,7 @@ impl Merge {
         }
         merge.sources.extend(runs.into_sources().map(|source| Branch { source, log: None }));
         merge.metadata = first.metadata;
-        merge.stopped_at = first_of_all(&stops);
+        merge.stopped_at = stop_of_all(&stops);
         for at in 0..merge.sources.len() {
             let Branch { source, log } = &mut merge.sources[at];
             match source.pop()? {
@@ -241,8 +241,7 @@ impl Merge {
         &self.metadata
     }
 
-    /// When the run was stopped, by the end marks of all logs: the first of these instants, since from then on a part of it was missing. None
-    /// where one of the logs does not say.
+    /// When the run was stopped, by the end marks of all logs ([`stop_of_all`]).
     pub fn stopped_at(&self) -> Option<Nanos> {
         self.stopped_at
     }
@@ -310,9 +309,13 @@ impl std::fmt::Debug for Merge {
     }
 }
 
-/// The first of these instants, if all are known.
-pub(crate) fn first_of_all(stops: &[Option<Nanos>]) -> Option<Nanos> {
-    stops.iter().copied().collect::<Option<Vec<Nanos>>>()?.into_iter().min()
+/// When a run ended whose shards were stopped at these instants: on average, so that requests per second are those of each shard until it was
+/// stopped. None where one of them is not known, or there are none.
+pub fn stop_of_all(stops: &[Option<Nanos>]) -> Option<Nanos> {
+    let stops = stops.iter().copied().collect::<Option<Vec<Nanos>>>()?;
+    let sum: i128 = stops.iter().map(|stop| i128::from(stop.0)).sum();
+    // The mean of instants lies between them.
+    Some(Nanos(sum.checked_div(stops.len() as i128)? as i64))
 }
 
 /// What the first of several logs says, which then holds for all.

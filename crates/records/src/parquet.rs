@@ -16,7 +16,7 @@ use headway_base::{Nanos, Record, ResponseEvent};
 
 use crate::atomic_file::{PendingFile, folder_of};
 use crate::error::Error;
-use crate::merge::{First, Merge, Merged, first_of_all};
+use crate::merge::{First, Merge, Merged, stop_of_all};
 use crate::metadata::{self, Metadata, STOPPED_AT_NS};
 use crate::reader::LogReader;
 use crate::schema::Row;
@@ -100,7 +100,7 @@ fn append_all(logs: &[PathBuf], file: File, out: &Path) -> Result<Merged, Error>
         .map(|reader| reader.and_then(|log| first.admit(&log).map(|shift| (log, shift))))
         .collect::<Result<_, _>>()?;
     let stops: Vec<_> = readers.iter().map(|(log, shift)| log.stopped_at().map(|at| at + *shift)).collect();
-    let mut export = Writer::<Record>::new(file, &with_stop(&first.metadata, first_of_all(&stops)), out)?;
+    let mut export = Writer::<Record>::new(file, &with_stop(&first.metadata, stop_of_all(&stops)), out)?;
     for (mut reader, shift) in readers {
         while let Some(rows) = reader.next_batch()? {
             merged.rows += rows.len() as u64;
