@@ -430,7 +430,7 @@ pub struct RunArgs {
     /// Connect to this address for HOST:PORT, and do not look HOST up (repeatable); * is any host
     #[arg(help_heading = "Connections", long, value_name = "HOST:PORT:ADDR,...")]
     pub resolve: Vec<String>,
-    /// How long a response may take, from when its request was sent [default: 30s; 10min with --stream]
+    /// How long a response may take, from when its request was sent [default: 30s; 10min for streams]
     #[arg(long, allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub timeout: Option<Given<Nanos>>,
     /// How long a response that has begun may stand still before it has failed [default: 30s with --stream, else as long as it likes]

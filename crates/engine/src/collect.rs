@@ -281,15 +281,16 @@ impl<'a, 'b> Collector<'a, 'b> {
         Snapshot { now: self.analysis.snapshot(at), by_label }
     }
 
-    /// Collects until every worker is done. `now` tells the plan's time, and `end` is when nothing new starts any more; a crossed threshold
+    /// Collects until every worker is done. `plan_time` tells the plan's time at an instant, and `end` is when nothing new starts any more; a crossed threshold
     /// stops the run by `control`.
     pub fn run(
         mut self,
         source: &mut impl BatchSource,
-        now: impl Fn() -> Nanos,
+        plan_time: impl Fn(Instant) -> Nanos,
         end: Nanos,
         control: &Control,
     ) -> Collected {
+        let now = || plan_time(Instant::now());
         let mut flush = FLUSH_EVERY;
         loop {
             let wait = (self.next.min(flush) - now()).max(Nanos::ZERO);
@@ -323,7 +324,7 @@ impl<'a, 'b> Collector<'a, 'b> {
         let at = now();
         // Who asks while the last requests are waited for stops nothing any more.
         let asked = control.asked_at().filter(|_| at < end);
-        self.finish(at, asked.map(|asked| at - Nanos(asked.elapsed().as_nanos() as i64)))
+        self.finish(at, asked.map(plan_time))
     }
 
     /// Closes the log and shows the last snapshot; the run was stopped then, if it was.
@@ -453,7 +454,7 @@ mod tests {
         let collector = Collector::new(analysis, None, &labels, Facts::default(), &mut observers);
         // Each look at the clock advances it by 50 ms.
         let clock = std::cell::Cell::new(Nanos::ZERO);
-        let now = || {
+        let now = |_| {
             clock.set(clock.get() + Nanos::from_millis(50));
             clock.get()
         };

@@ -467,7 +467,7 @@ impl Live {
                 of("watchdog").spawn_scoped(scope, || watchdog.watch(&over, || clock.now(), cancel));
             let collecting = of("collector").spawn_scoped(scope, || {
                 headway_live::host::give_way();
-                let collected = collector.run(&mut batches, || clock.now(), plan.end(), cancel);
+                let collected = collector.run(&mut batches, |at| clock.at(at), plan.end(), cancel);
                 over.tell();
                 collected
             });

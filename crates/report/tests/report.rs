@@ -12,7 +12,7 @@ mod samples;
 use headway_redact::clear;
 use headway_report::{ALL, Material, Style, find, of_extension, parse};
 use headway_stats::Summary;
-use headway_stats::summary::{LabelRow, LabelSummary, MeanParts, Percentile, Why};
+use headway_stats::summary::{LabelRow, LabelSummary, MeanParts, Percentile, ThresholdOutcome, Why};
 use std::collections::BTreeSet;
 
 fn style() -> Style {
@@ -341,6 +341,19 @@ fn the_page_of_an_audit_has_every_file_and_every_label() {
     assert!(between(&page, "class=\"answers\"", "</section>").contains("Sent as expected?"));
     assert!(!text("html", &samples::audit_even(), &style()).contains("Sent as"));
     assert!(text("html", &samples::audit_brady(), &style()).contains(">119.68</td>"));
+}
+
+#[test]
+fn the_box_of_the_answers_has_the_colour_of_the_worst_of_them() {
+    let edge = |summary: &Summary| {
+        between(&text("html", summary, &style()), "class=\"verdict edge-", "\"").to_owned()
+    };
+    let mut summary = samples::clean();
+    // A few requests failed.
+    assert_eq!(edge(&summary), "warn");
+    summary.thresholds = samples::thresholds().thresholds;
+    summary.thresholds[0].outcome = ThresholdOutcome::Crossed;
+    assert_eq!(edge(&summary), "bad");
 }
 
 #[test]

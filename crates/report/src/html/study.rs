@@ -34,13 +34,13 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     }
     latency_curves(&mut page, study, &curves);
     remarks(&mut page, study);
+    beside(&mut page, study);
     page.fold(true);
     for part in [responses(study), loads(study)].iter().flatten() {
         section(&mut page, part);
     }
     demands::study(&mut page, study);
     differences(&mut page, study);
-    beside(&mut page, study);
     missing(&mut page, study);
     again(&mut page, study, style);
     page.insert_index(top);
@@ -237,6 +237,7 @@ fn beside(page: &mut Markup, study: &Study) {
         page.element("li", tone_class(tone), &text);
     }
     page.raw("</ul>\n").end_section();
+    page.fold(true);
     for of in comparison.pairs.iter().take(MOST_ROWS) {
         pair(comparison, of, true).iter().for_each(|part| section(page, part));
     }

@@ -21,7 +21,12 @@ pub(super) fn header(page: &mut Markup, summary: &Summary) {
 pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
     let load = words::load(summary);
     let audited = summary.audit.is_some();
-    let edge = if audited { audit::edge(summary) } else { edge(load.tone) };
+    let answered = words::answers(summary);
+    let within = words::thresholds::answer(summary);
+    let edge = match audited {
+        true => audit::edge(summary),
+        false => edge(worst([answered.tone, load.tone].into_iter().chain(within.map(|within| within.tone)))),
+    };
     page.listed("verdict", "Verdict");
     page.raw("<section id=\"verdict\"").attribute("class", &format!("verdict edge-{edge}"));
     page.raw(" aria-labelledby=\"verdict-title\">\n<h2 id=\"verdict-title\">Verdict</h2>\n");
@@ -40,10 +45,10 @@ pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
         if summary.verdict.load.is_some() || summary.plan.is_some() {
             answer(page, "Sent as expected?", &load);
         }
-        answer(page, "Answered?", &words::answers(summary));
+        answer(page, "Answered?", &answered);
         thresholds(page, summary);
     } else {
-        answer(page, "Answered?", &words::answers(summary));
+        answer(page, "Answered?", &answered);
         thresholds(page, summary);
         answer(page, "Sent as specified?", &load);
         answer(page, "Like independent users?", &words::pattern(summary));
@@ -74,6 +79,13 @@ fn thresholds(page: &mut Markup, summary: &Summary) {
     if let Some(thresholds) = words::thresholds::answer(summary) {
         answer(page, "Within thresholds?", &thresholds);
     }
+}
+
+/// The tone of a box with statements of these: that of the worst.
+fn worst(mut tones: impl Iterator<Item = Tone> + Clone) -> Tone {
+    let first =
+        [Tone::Bad, Tone::Warn, Tone::Good].into_iter().find(|tone| tones.clone().any(|of| of == *tone));
+    first.or_else(|| tones.next()).unwrap_or_default()
 }
 
 fn edge(tone: Tone) -> &'static str {
