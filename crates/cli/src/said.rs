@@ -11,12 +11,12 @@ use std::sync::{PoisonError, RwLock};
 /// One after the other; none is the one that knows no values.
 static GATES: RwLock<Vec<Redactor>> = RwLock::new(Vec::new());
 
-/// What is said passes this gate, from now on.
+/// From now on every message passes this gate, and no other.
 pub fn past(gate: &Redactor) {
     *GATES.write().unwrap_or_else(PoisonError::into_inner) = vec![gate.clone()];
 }
 
-/// And this one.
+/// From now on every message passes this gate too.
 pub fn also(gate: &Redactor) {
     GATES.write().unwrap_or_else(PoisonError::into_inner).push(gate.clone());
 }
@@ -57,7 +57,7 @@ pub fn below(text: &Cleared) {
     write(&["\nheadway: ", text, "\n"].concat());
 }
 
-/// If standard error is closed, what is said has no reader.
+/// An error is ignored: if standard error is closed, nobody reads the message.
 #[expect(clippy::disallowed_methods, reason = "the one place that writes there")]
 fn write(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());

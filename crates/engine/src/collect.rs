@@ -322,7 +322,7 @@ impl<'a, 'b> Collector<'a, 'b> {
             }
         }
         let at = now();
-        // Who asks while the last requests are waited for stops nothing any more.
+        // A request to stop which comes after the plan has ended stops nothing.
         let asked = control.asked_at().filter(|_| at < end);
         self.finish(at, asked.map(plan_time))
     }

@@ -104,7 +104,7 @@ fn audited_paths_and_labels_are_written_without_secrets() {
     assert_eq!(labels, ["GET https://<redacted>@h/?token=<redacted>", "plain", "Total"]);
 }
 
-/// What cannot be written is said with its place, by a way of its own.
+/// Errors quote paths and values: they pass the gate too.
 #[test]
 fn errors_are_said_without_secrets() {
     let folder = tempfile::tempdir().unwrap();
